@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"banyan/internal/llm"
+	"banyan/internal/session"
+)
+
+// Command is what a front end wants. Send never blocks; what comes of it is told by events.
+type Command interface{ isCommand() }
+
+// Submit sends a prompt. While a turn runs it steers: the model is told at the
+// next boundary, between tool calls.
+type Submit struct {
+	Text   string
+	Images []llm.Image
+	// FollowUp waits until the turn has ended instead of steering.
+	FollowUp bool
+}
+
+// Unqueue takes all waiting prompts back; they come with [Queue].
+type Unqueue struct{}
+
+// Interrupt ends what runs. What was received stays.
+type Interrupt struct{}
+
+// Answer answers an [Asked] event.
+type Answer struct {
+	Ask      int // Asked.Ask
+	Decision Decision
+	Comment  string // for the model, with Deny
+}
+
+// Decision is what a user says to a call that needs approval.
+type Decision uint8
+
+const (
+	Deny   Decision = iota // the model is told, the turn goes on
+	Allow                  // this once
+	Always                 // and all like it while this session is open
+	Stop                   // deny and end the turn
+)
+
+// SetModel chooses the model for what follows; it is recorded in the session.
+type SetModel struct{ Model session.ModelRef }
+
+// SetThinking chooses the thinking level for what follows; it is recorded.
+type SetThinking struct{ Level llm.ThinkingLevel }
+
+// SetPermission chooses the permission mode of the running program.
+type SetPermission struct{ Mode string }
+
+// SetLabel names an entry; empty Text takes the name away. The zero Target is the leaf.
+type SetLabel struct {
+	Target session.ID
+	Text   string
+}
+
+// SetName names the session.
+type SetName struct{ Name string }
+
+// Navigate moves the leaf: to the parent of a user's message, whose content
+// comes back as a draft, or to any other entry itself.
+type Navigate struct {
+	Target session.ID
+	// Summarize what is left behind, with more instructions or instead of the usual ones.
+	Summarize    bool
+	Instructions string
+	Replace      bool
+}
+
+// Fork writes the path before a user's message (or, with At, up to an entry)
+// into a new session file and goes on there.
+type Fork struct {
+	Target session.ID
+	At     bool
+}
+
+// NewSession leaves the session for a new one.
+type NewSession struct{}
+
+// Open leaves the session for another file.
+type Open struct{ Path string }
+
+// Save writes the session elsewhere and goes on there: for full disks.
+type Save struct{ Path string }
+
+// Close ends the engine: interrupts, saves, and closes Events.
+type Close struct{}
+
+func (Submit) isCommand()        {}
+func (Unqueue) isCommand()       {}
+func (Interrupt) isCommand()     {}
+func (Answer) isCommand()        {}
+func (SetModel) isCommand()      {}
+func (SetThinking) isCommand()   {}
+func (SetPermission) isCommand() {}
+func (SetLabel) isCommand()      {}
+func (SetName) isCommand()       {}
+func (Navigate) isCommand()      {}
+func (Fork) isCommand()          {}
+func (NewSession) isCommand()    {}
+func (Open) isCommand()          {}
+func (Save) isCommand()          {}
+func (Close) isCommand()         {}

@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"time"
+
+	"banyan/internal/llm"
+	"banyan/internal/session"
+	"banyan/internal/tool"
+)
+
+// Event is what a front end is told. Events are values; snapshots in them may be kept and read anywhere.
+type Event interface{ isEvent() }
+
+// Opened: the session is another one now (at start, after /new, /resume, /branch).
+type Opened struct {
+	Session session.Snapshot
+	Context session.Context
+	Draft   *Draft // for the editor, if it is empty
+}
+
+// Draft is what goes back to the editor.
+type Draft struct {
+	Text   string
+	Images []llm.Image
+}
+
+// Appended: an entry was added below the old leaf and is the new one.
+type Appended struct {
+	Entry   session.Entry
+	Session session.Snapshot
+}
+
+// Moved: the leaf was moved.
+type Moved struct {
+	Session session.Snapshot
+	Context session.Context
+	Draft   *Draft
+}
+
+// State is what the footer shows. It comes whenever any of it changes.
+type State struct {
+	Model         session.ModelRef
+	ModelName     string // for people
+	Offline       bool   // the embedded model answers
+	Thinking      llm.ThinkingLevel
+	Permission    string // mode
+	ContextTokens int    // of the last answer; 0 where it is not known
+	ContextWindow int    // tokens; 0 where it is not known
+	Usage         llm.Usage
+	Unsaved       int // entries that the disk refused
+}
+
+// Started: something runs that Interrupt ends.
+type Started struct {
+	What string // "turn", "summary", "compaction"
+	At   time.Time
+}
+
+// Progress: the answer so far. It comes in order, deltas since the last one.
+type Progress struct{ Event llm.Event }
+
+// ToolStarted: a call is being run.
+type ToolStarted struct {
+	Call llm.ToolCall
+	At   time.Time
+}
+
+// ToolProgress: how far a call is.
+type ToolProgress struct {
+	CallID string
+	View   tool.View
+}
+
+// Asked: a call needs approval. [Answer] answers.
+type Asked struct {
+	Ask     int
+	Call    llm.ToolCall
+	Subject string
+	Reason  string // why it is asked
+	Always  string // what "always" will allow, exactly
+	Preview tool.View
+}
+
+// Withdrawn: a question no longer stands (the turn was interrupted).
+type Withdrawn struct{ Ask int }
+
+// Queue: prompts that wait, oldest first.
+type Queue struct {
+	Steering, FollowUps []string
+	// TakenBack answers Unqueue: for the editor.
+	TakenBack []string
+}
+
+// Finished: what Started said is over.
+type Finished struct {
+	What string
+	Err  error // nil when it ended well; context.Canceled when interrupted
+}
+
+// Notice is something the user should know.
+type Notice struct {
+	Level Level
+	Text  string // what happened and what can be done
+}
+
+// Level is how much a notice matters.
+type Level uint8
+
+const (
+	Note Level = iota
+	Warning
+	Failure
+)
+
+func (Opened) isEvent()       {}
+func (Appended) isEvent()     {}
+func (Moved) isEvent()        {}
+func (State) isEvent()        {}
+func (Started) isEvent()      {}
+func (Progress) isEvent()     {}
+func (ToolStarted) isEvent()  {}
+func (ToolProgress) isEvent() {}
+func (Asked) isEvent()        {}
+func (Withdrawn) isEvent()    {}
+func (Queue) isEvent()        {}
+func (Finished) isEvent()     {}
+func (Notice) isEvent()       {}

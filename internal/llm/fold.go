@@ -1,0 +1,168 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Fold makes the message of a streamed answer out of its events. The zero
+// value is empty. It costs O(delta) an event, whatever the message's length.
+// One goroutine owns it; the messages it gives out may be kept.
+type Fold struct {
+	// Meta is the message without content: role, API, provider, model, time.
+	Meta   Message
+	blocks []*partial // rising by number
+}
+
+// partial is a block that is being written. Builders only grow, so strings
+// taken from them stay valid.
+type partial struct {
+	number    int
+	kind      partialKind
+	text      strings.Builder // text, thinking, or a call's arguments
+	signature strings.Builder
+	id, name  string
+	redacted  bool
+	closed    bool // calls only
+}
+
+type partialKind uint8
+
+const (
+	textPart partialKind = iota
+	thinkingPart
+	callPart
+)
+
+// NewFold begins an answer of a provider's model.
+func NewFold(api, provider, model string, at time.Time) *Fold {
+	return &Fold{Meta: Message{Role: Assistant, API: api, Provider: provider, Model: model, Time: at}}
+}
+
+// Apply takes the next event into account.
+func (f *Fold) Apply(ev Event) {
+	switch ev := ev.(type) {
+	case Start:
+		f.Meta.ResponseID = ev.ResponseID
+	case TextDelta:
+		p := f.part(ev.Block, textPart)
+		p.text.WriteString(ev.Text)
+		if ev.Signature != "" {
+			p.signature.Reset()
+			p.signature.WriteString(ev.Signature)
+		}
+	case ThinkingDelta:
+		p := f.part(ev.Block, thinkingPart)
+		p.text.WriteString(ev.Text)
+		p.signature.WriteString(ev.Signature)
+		p.redacted = p.redacted || ev.Redacted
+	case CallDelta:
+		p := f.part(ev.Block, callPart)
+		p.text.WriteString(ev.Arguments)
+		p.signature.WriteString(ev.Signature)
+		if ev.ID != "" {
+			p.id = ev.ID
+		}
+		if ev.Name != "" {
+			p.name = ev.Name
+		}
+	case CallDone:
+		f.part(ev.Block, callPart).closed = true
+	case UsageUpdate:
+		f.Meta.Usage = ev.Usage
+	case Retry:
+		f.blocks = nil
+		f.Meta.Usage = Usage{}
+		f.Meta.ResponseID = ""
+	case Done:
+		f.Meta.StopReason = ev.Reason
+	}
+}
+
+// part finds or makes the block of a number and kind. A number that comes
+// again with another kind is a new block after all others: nothing is spliced.
+func (f *Fold) part(number int, kind partialKind) *partial {
+	for i := len(f.blocks) - 1; i >= 0; i-- {
+		if p := f.blocks[i]; p.number == number && p.kind == kind {
+			return p
+		}
+	}
+	p := &partial{number: number, kind: kind}
+	i := len(f.blocks)
+	for i > 0 && f.blocks[i-1].number > number {
+		i--
+	}
+	f.blocks = slices.Insert(f.blocks, i, p)
+	return p
+}
+
+// Message is the answer so far. Calls that are not closed, or whose arguments
+// are not one JSON object, are left out: see [Fold.Cut].
+func (f *Fold) Message() Message {
+	m := f.Meta
+	for _, p := range f.blocks {
+		switch p.kind {
+		case textPart:
+			if p.text.Len() > 0 {
+				m.Content = append(m.Content, Text{Text: p.text.String(), Signature: p.signature.String()})
+			}
+		case thinkingPart:
+			if p.text.Len() > 0 || p.signature.Len() > 0 {
+				m.Content = append(m.Content, Thinking{Text: p.text.String(), Signature: p.signature.String(), Redacted: p.redacted})
+			}
+		case callPart:
+			if args, ok := p.arguments(); ok {
+				m.Content = append(m.Content, ToolCall{ID: p.id, Name: p.name, Arguments: args, Signature: p.signature.String()})
+			}
+		}
+	}
+	return m
+}
+
+// Writing are the calls that are still being written, with their arguments so
+// far, for a screen that shows them as they come.
+func (f *Fold) Writing() []PartialCall {
+	var calls []PartialCall
+	for _, p := range f.blocks {
+		if p.kind == callPart && !p.closed {
+			calls = append(calls, PartialCall{ID: p.id, Name: p.name, Arguments: p.text.String()})
+		}
+	}
+	return calls
+}
+
+// Cut are the names of the calls that cannot be run because they were never
+// closed or their arguments are not one JSON object.
+func (f *Fold) Cut() []string {
+	var names []string
+	for _, p := range f.blocks {
+		if p.kind == callPart {
+			if _, ok := p.arguments(); !ok {
+				names = append(names, p.name)
+			}
+		}
+	}
+	return names
+}
+
+// PartialCall is a tool call in the middle of being written.
+type PartialCall struct{ ID, Name, Arguments string }
+
+// arguments are the call's, if it was closed with exactly one JSON object. No
+// arguments at all mean an empty object: models send that for tools without parameters.
+func (p *partial) arguments() (json.RawMessage, bool) {
+	if !p.closed {
+		return nil, false
+	}
+	raw := bytes.TrimSpace([]byte(p.text.String()))
+	if len(raw) == 0 {
+		return json.RawMessage("{}"), true
+	}
+	if raw[0] != '{' || !json.Valid(raw) {
+		return nil, false
+	}
+	return raw, true
+}

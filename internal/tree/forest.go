@@ -1,0 +1,142 @@
+package tree
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// Node is the number of a node in its forest, counted from 0 in order of addition.
+type Node int32
+
+// None is no node: the parent of a root, the leaf of an empty path.
+const None Node = -1
+
+// Forest is a forest that grows at the end. One goroutine adds; any goroutine
+// may read through a [View].
+//
+// Invariants: parent[n] < n; prev[n] is the child of the same parent that was
+// added before n, so both never change once written. last[n] is the only thing
+// that changes afterwards, which is why it is atomic: a reader that meets a
+// child younger than its view follows prev back into it.
+type Forest struct {
+	parent []Node
+	prev   []Node
+	time   []int64 // Unix ms, for the order of siblings
+	last   []atomic.Int32
+	roots  []Node
+}
+
+// Add appends a node below a parent, [None] for a root. The time is in Unix ms.
+func (f *Forest) Add(parent Node, time int64) Node {
+	n := Node(len(f.parent))
+	if parent >= n || parent < None {
+		panic("tree: a parent must be added before its child")
+	}
+	prev := None
+	if parent == None {
+		f.roots = append(f.roots, n)
+	} else {
+		prev = Node(f.last[parent].Load())
+	}
+	f.parent = append(f.parent, parent)
+	f.prev = append(f.prev, prev)
+	f.time = append(f.time, time)
+	f.growLast()
+	if parent != None {
+		f.last[parent].Store(int32(n))
+	}
+	return n
+}
+
+// growLast appends to last without copying atomics in place: a reader may hold
+// the old array, which then stays as it was when its view was taken.
+func (f *Forest) growLast() {
+	if len(f.last) == cap(f.last) {
+		grown := make([]atomic.Int32, len(f.last), max(64, 2*cap(f.last)))
+		for i := range f.last {
+			grown[i].Store(f.last[i].Load())
+		}
+		f.last = grown
+	}
+	f.last = f.last[:len(f.last)+1]
+	f.last[len(f.last)-1].Store(int32(None))
+}
+
+// Len is the number of nodes.
+func (f *Forest) Len() int { return len(f.parent) }
+
+// View is the forest as it is now, in O(1).
+func (f *Forest) View() View {
+	return View{parent: f.parent, prev: f.prev, time: f.time, last: f.last, roots: f.roots}
+}
+
+// View is a forest as it was at one moment. Its methods are safe for concurrent
+// use with each other and with the forest's growth.
+type View struct {
+	parent, prev []Node
+	time         []int64
+	last         []atomic.Int32
+	roots        []Node
+}
+
+// Len is the number of nodes.
+func (v View) Len() int { return len(v.parent) }
+
+// Parent is a node's parent, [None] for a root.
+func (v View) Parent(n Node) Node { return v.parent[n] }
+
+// Time is a node's time in Unix ms.
+func (v View) Time(n Node) int64 { return v.time[n] }
+
+// Path is the way from a root to n, root first. O(depth).
+func (v View) Path(n Node) []Node {
+	depth := 0
+	for m := n; m != None; m = v.parent[m] {
+		depth++
+	}
+	path := make([]Node, depth)
+	for m := n; m != None; m = v.parent[m] {
+		depth--
+		path[depth] = m
+	}
+	return path
+}
+
+// Children are the nodes below n, oldest first by time, ties in order of
+// addition; the roots for [None].
+func (v View) Children(n Node) []Node {
+	var kids []Node
+	if n == None {
+		kids = slices.Clone(v.roots)
+	} else {
+		for k := Node(v.last[n].Load()); k != None; k = v.prev[k] {
+			if int(k) < len(v.parent) {
+				kids = append(kids, k)
+			}
+		}
+		slices.Reverse(kids)
+	}
+	slices.SortStableFunc(kids, func(a, b Node) int {
+		switch {
+		case v.time[a] < v.time[b]:
+			return -1
+		case v.time[a] > v.time[b]:
+			return 1
+		}
+		return 0
+	})
+	return kids
+}
+
+// Common is the deepest node that is on the path of both, [None] if there is none. O(depth).
+func (v View) Common(a, b Node) Node {
+	for a != b {
+		// The larger number cannot be an ancestor of the smaller.
+		if a > b {
+			a = v.parent[a]
+		} else {
+			b = v.parent[b]
+		}
+	}
+	return a
+}
