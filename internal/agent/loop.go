@@ -2,24 +2,159 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
 
 	"banyan/internal/llm"
 	"banyan/internal/tool"
 )
 
-// Loop is one turn's equipment.
+// Errors that end a turn.
+var (
+	// ErrStop is wrapped by a Gate's error when the user wants the turn to end.
+	ErrStop = errors.New("stopped by the user")
+	// ErrMaxRounds: the turn took as many requests as it was allowed.
+	ErrMaxRounds = errors.New("the turn reached its limit of requests")
+	// ErrRepeats: the model went on making the same calls.
+	ErrRepeats = errors.New("the model kept making the same call; the turn was ended")
+)
+
+const (
+	maxParallel = 8 // calls at once
+	repeatsTold = 3 // identical rounds in a row until the model is told
+	repeatsMax  = 5 // and until the turn is ended
+)
+
+// Loop is one turn's equipment. It holds no state: Run may be called again.
 type Loop struct {
 	Client llm.Client
 	Tools  []tool.Tool
 	// Gate says whether a call may run; it may take as long as a person does.
-	// A nil error lets it run; the error's text is the model's result. An
-	// error that wraps ErrStop ends the turn.
-	Gate func(ctx context.Context, call llm.ToolCall) error
-	// Request builds the next request from what has been emitted so far,
-	// prompts that came meanwhile included.
-	Request func() llm.Request
+	// The text of its error is the model's result. An error that wraps ErrStop
+	// ends the turn.
+	Gate func(ctx context.Context, call llm.ToolCall, t tool.Tool) error
+	// Request builds the next request from what was emitted so far and from
+	// prompts that came meanwhile.
+	Request func() (llm.Request, error)
+	// Meta is what answers are recorded under: API, provider and model.
+	Meta llm.Message
+	// MaxRounds limits the requests of a turn; zero means no limit.
+	MaxRounds int
+	Now       func() time.Time
 }
 
-// Event is what happens in a turn: [Began], [Delta], [Answered], [Running],
-// [Advanced] or [Returned].
-type Event interface{ isEvent() }
+// Run runs one turn. emit is called from this goroutine only and returns when
+// the event has been taken care of: after emit(Answered) the answer is on disk.
+// Its error ends the turn. A nil result means that the model has nothing more
+// to ask for; an answer that failed or was interrupted was emitted all the same.
+func (l Loop) Run(ctx context.Context, emit func(Event) error) error {
+	var seen repeats
+	for round := 0; l.MaxRounds == 0 || round < l.MaxRounds; round++ {
+		req, err := l.Request()
+		if err != nil {
+			return err
+		}
+		answer, cut, err := l.answer(ctx, req, emit)
+		if err != nil {
+			return err
+		}
+		calls := answer.Calls()
+		if len(calls) == 0 && len(cut) == 0 {
+			return nil
+		}
+		if err := l.runCalls(ctx, answer, emit); err != nil {
+			return err
+		}
+		if len(cut) > 0 {
+			if err := emit(Told{cutText(cut, answer.StopReason)}); err != nil {
+				return err
+			}
+		}
+		switch n := seen.count(calls); {
+		case n >= repeatsMax:
+			return ErrRepeats
+		case n >= repeatsTold:
+			if err := emit(Told{fmt.Sprintf("You have made the same call %d times in a row and the result does not change. Do something else, or say what stands in the way.", n)}); err != nil {
+				return err
+			}
+		}
+	}
+	return ErrMaxRounds
+}
+
+// answer sends one request and folds what comes back. Whatever was received is
+// emitted as Answered, also when it failed.
+func (l Loop) answer(ctx context.Context, req llm.Request, emit func(Event) error) (llm.Message, []string, error) {
+	if err := emit(Began{l.Now()}); err != nil {
+		return llm.Message{}, nil, err
+	}
+	fold := llm.NewFold(l.Meta.API, l.Meta.Provider, l.Meta.Model, l.Now())
+	var failed error
+	for ev, err := range l.Client.Stream(ctx, req) {
+		if err != nil {
+			failed = err
+			break
+		}
+		fold.Apply(ev)
+		if err := emit(Delta{ev}); err != nil {
+			return llm.Message{}, nil, err
+		}
+	}
+	if failed == nil && fold.Meta.StopReason == "" {
+		failed = errors.New("the answer ended before the model said that it was complete")
+	}
+	m := fold.Message()
+	switch {
+	case failed != nil && ctx.Err() != nil:
+		m.StopReason, m.ErrorMessage = llm.StopAborted, "interrupted"
+		failed = ctx.Err()
+	case failed != nil:
+		m.StopReason, m.ErrorMessage = llm.StopError, failed.Error()
+	}
+	if failed != nil {
+		// Calls of an answer that did not end are not to be run, nor to be answered.
+		m.Content = withoutCalls(m.Content)
+	}
+	if err := emit(Answered{m}); err != nil {
+		return m, nil, err
+	}
+	return m, fold.Cut(), failed
+}
+
+func withoutCalls(blocks []llm.Block) []llm.Block {
+	var kept []llm.Block
+	for _, b := range blocks {
+		if _, call := b.(llm.ToolCall); !call {
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
+
+func cutText(names []string, why llm.StopReason) string {
+	reason := "its arguments were not one complete JSON object"
+	if why == llm.StopLength {
+		reason = "the answer reached its output limit"
+	}
+	return fmt.Sprintf("Not run: your call of %s was cut off, because %s. Make it again, in smaller pieces if it is long.", strings.Join(names, ", "), reason)
+}
+
+// repeats counts rounds that made exactly the calls of the round before.
+type repeats struct {
+	last string
+	n    int
+}
+
+func (r *repeats) count(calls []llm.ToolCall) int {
+	var b strings.Builder
+	for _, c := range calls {
+		fmt.Fprintf(&b, "%s\x00%s\x00", c.Name, c.Arguments)
+	}
+	if b.String() != r.last {
+		r.last, r.n = b.String(), 0
+	}
+	r.n++
+	return r.n
+}

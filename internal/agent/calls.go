@@ -1,0 +1,165 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"banyan/internal/llm"
+	"banyan/internal/tool"
+)
+
+// runCalls runs an answer's calls: neighbours that only look run together, all
+// others one at a time and in order. Every call gets exactly one Returned.
+func (l Loop) runCalls(ctx context.Context, answer llm.Message, emit func(Event) error) error {
+	calls := answer.Calls()
+	if answer.StopReason == llm.StopLength {
+		// The model was cut off in the middle of what it meant to do.
+		return l.refuse(calls, "Not run: the answer reached its output limit. Make the call again.", emit)
+	}
+	for len(calls) > 0 {
+		if ctx.Err() != nil {
+			if err := l.refuse(calls, "Not run: the user interrupted.", emit); err != nil {
+				return err
+			}
+			return ctx.Err()
+		}
+		group := calls[:l.group(calls)]
+		calls = calls[len(group):]
+		if err := l.runGroup(ctx, group, emit); err != nil {
+			why := "Not run: the user stopped the turn."
+			if errors.Is(err, context.Canceled) {
+				why = "Not run: the user interrupted."
+			}
+			return errors.Join(err, l.refuse(calls, why, emit))
+		}
+	}
+	return ctx.Err()
+}
+
+// group is how many of the first calls may run side by side.
+func (l Loop) group(calls []llm.ToolCall) int {
+	n := 0
+	for n < len(calls) && n < maxParallel && l.looksOnly(calls[n]) {
+		n++
+	}
+	return max(n, 1)
+}
+
+func (l Loop) looksOnly(call llm.ToolCall) bool {
+	t, ok := l.tool(call.Name)
+	return ok && (t.Access == tool.Read || t.Access == tool.Network)
+}
+
+func (l Loop) tool(name string) (tool.Tool, bool) {
+	i := slices.IndexFunc(l.Tools, func(t tool.Tool) bool { return t.Name == name })
+	if i < 0 {
+		return tool.Tool{}, false
+	}
+	return l.Tools[i], true
+}
+
+// runGroup runs calls side by side. The goroutines hand everything to this one,
+// which alone emits; it returns when all have ended.
+func (l Loop) runGroup(ctx context.Context, calls []llm.ToolCall, emit func(Event) error) error {
+	events := make(chan Event)
+	ended := make(chan error)
+	asking := make(chan struct{}, 1) // one question at a time
+	for _, call := range calls {
+		go func() {
+			ended <- l.runCall(ctx, call, asking, func(ev Event) { events <- ev })
+		}()
+	}
+	var failed error
+	for running := len(calls); running > 0; {
+		select {
+		case ev := <-events:
+			// The first failure to take care of an event ends the turn, but
+			// what still runs must be able to end.
+			if err := emit(ev); err != nil && failed == nil {
+				failed = err
+			}
+		case err := <-ended:
+			running--
+			if err != nil && failed == nil {
+				failed = err
+			}
+		}
+	}
+	return failed
+}
+
+// runCall takes one call from question to result. Its error is not nil only
+// when the turn must end.
+func (l Loop) runCall(ctx context.Context, call llm.ToolCall, asking chan struct{}, emit func(Event)) error {
+	t, ok := l.tool(call.Name)
+	if !ok {
+		emit(l.returned(call, tool.Fail(fmt.Errorf("there is no tool %q; there are %s", call.Name, l.names()))))
+		return nil
+	}
+	if err := tool.Validate(t, call.Arguments); err != nil {
+		emit(l.returned(call, tool.Fail(err)))
+		return nil
+	}
+	asking <- struct{}{}
+	err := l.Gate(ctx, call, t)
+	<-asking
+	if err != nil {
+		emit(l.returned(call, tool.Fail(err)))
+		if errors.Is(err, ErrStop) || ctx.Err() != nil {
+			return err
+		}
+		return nil
+	}
+	emit(Running{call, l.Now()})
+	emit(l.returned(call, l.run(ctx, t, call, emit)))
+	return nil
+}
+
+// run calls the tool. A tool that panics has failed; it takes nothing with it.
+func (l Loop) run(ctx context.Context, t tool.Tool, call llm.ToolCall, emit func(Event)) (r tool.Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			r = tool.Fail(fmt.Errorf("the tool %s failed inside, which is a fault of this program: %v", call.Name, p))
+		}
+	}()
+	return t.Run(ctx, tool.Input{
+		CallID:   call.ID,
+		Args:     call.Arguments,
+		Progress: func(v tool.View) { emit(Advanced{call.ID, v}) },
+	})
+}
+
+// refuse answers calls that are not run.
+func (l Loop) refuse(calls []llm.ToolCall, why string, emit func(Event) error) error {
+	for _, call := range calls {
+		if err := emit(l.returned(call, tool.Fail(errors.New(why)))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// returned makes the message of a result.
+func (l Loop) returned(call llm.ToolCall, r tool.Result) Returned {
+	m := llm.Message{
+		Role: llm.ToolResult, Time: l.Now(),
+		CallID: call.ID, ToolName: call.Name,
+		Content: r.Content, Details: tool.EncodeView(r.View),
+	}
+	if r.Err != nil {
+		m.IsError = true
+		m.Content = append([]llm.Block{llm.Text{Text: r.Err.Error()}}, m.Content...)
+	}
+	return Returned{m}
+}
+
+func (l Loop) names() string {
+	var names []string
+	for _, t := range l.Tools {
+		names = append(names, t.Name)
+	}
+	return strings.Join(names, ", ")
+}
