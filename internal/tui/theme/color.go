@@ -1,0 +1,53 @@
+package theme
+
+import (
+	"fmt"
+	"image/color"
+	"strconv"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Profile is how many colours the terminal shows.
+type Profile uint8
+
+// The profiles, in rising order.
+const (
+	NoColor Profile = iota // attributes only: NO_COLOR, or a terminal without colours
+	ANSI16
+	ANSI256
+	TrueColor
+)
+
+// parseColor reads a colour and brings it down to what the profile can show.
+func parseColor(text string, p Profile) (Color, error) {
+	if text == "default" {
+		return Color{}, nil
+	}
+	if n, err := strconv.ParseUint(text, 10, 8); err == nil {
+		return fit(ansi.IndexedColor(n), p), nil
+	}
+	if len(text) == 7 && text[0] == '#' {
+		if n, err := strconv.ParseUint(text[1:], 16, 24); err == nil {
+			return fit(color.RGBA{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n), A: 0xff}, p), nil
+		}
+	}
+	return Color{}, fmt.Errorf("%q is not a colour: want #rrggbb, 0 to 255, default, or a name from \"colors\"", text)
+}
+
+// fit is the nearest colour of a profile.
+func fit(c color.Color, p Profile) Color {
+	i, isIndex := c.(ansi.IndexedColor)
+	switch {
+	case p == NoColor:
+		return Color{}
+	case isIndex && (i < 16 || p >= ANSI256):
+		return Color{kind: indexed, r: uint8(i)}
+	case p == ANSI16:
+		return Color{kind: indexed, r: uint8(ansi.Convert16(c))}
+	case p == ANSI256:
+		return Color{kind: indexed, r: uint8(ansi.Convert256(c))}
+	}
+	v := color.RGBAModel.Convert(c).(color.RGBA)
+	return Color{kind: rgb, r: v.R, g: v.G, b: v.B}
+}
