@@ -1,0 +1,44 @@
+# make test needs nothing but Go; make check also fetches the tools in tools/go.mod.
+
+GO    ?= go
+TOOL  := $(GO) tool -modfile=tools/go.mod
+# The race detector needs a C compiler; without one the tests run without it.
+RACE  := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo -race)
+FUZZ_TIME ?= 20s
+
+.PHONY: run build test check bench cover fuzz prove docs fmt
+
+run: ## chat from the source
+	$(GO) run ./cmd/agent
+
+build: ## bin/agent, stripped
+	$(GO) build -trimpath -ldflags='-s -w' -o bin/agent ./cmd/agent
+
+test: ## all tests
+	$(GO) test $(RACE) ./...
+
+check: ## format, vet, staticcheck, tidy, generated docs, import rules
+	@out=$$($(TOOL) gofumpt -l cmd internal); [ -z "$$out" ] || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }
+	$(GO) vet ./...
+	$(TOOL) staticcheck ./...
+	$(GO) mod tidy -diff
+	$(GO) test ./internal/importtest
+	$(GO) test -run 'Fresh|Init' ./internal/tui ./cmd/agent
+
+fmt: ## format the code
+	$(TOOL) gofumpt -w cmd internal
+
+bench: ## measurements beside their floor, in one run
+	$(GO) test -run '^$$' -bench . -benchtime $(or $(BENCH_TIME),5x) ./internal/jsonl ./internal/tree ./internal/session ./internal/tui/... ./cmd/agent
+
+cover: ## coverage by package
+	$(GO) test -coverprofile=cover.out ./... && $(GO) tool cover -func=cover.out | tail -1
+
+fuzz: ## every fuzz target for FUZZ_TIME
+	@set -e; for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZ_TIME) $$pkg; \
+	  done; done
+
+docs: ## generated documents
+	$(GO) test -run Fresh ./internal/tui -update
