@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -99,8 +100,8 @@ func (f *Fold) part(number int, kind partialKind) *partial {
 	return p
 }
 
-// Message is the answer so far. Calls that are not closed, or whose arguments
-// are not one JSON object, are left out: see [Fold.Cut].
+// Message is the answer so far. Calls that cannot be run are left out: see
+// [Fold.Cut].
 func (f *Fold) Message() Message {
 	m := f.Meta
 	for _, p := range f.blocks {
@@ -114,7 +115,7 @@ func (f *Fold) Message() Message {
 				m.Content = append(m.Content, Thinking{Text: p.text.String(), Signature: p.signature.String(), Redacted: p.redacted})
 			}
 		case callPart:
-			if args, ok := p.arguments(); ok {
+			if args, ok := f.arguments(p); ok {
 				m.Content = append(m.Content, ToolCall{ID: p.id, Name: p.name, Arguments: args, Signature: p.signature.String()})
 			}
 		}
@@ -134,13 +135,14 @@ func (f *Fold) Writing() []PartialCall {
 	return calls
 }
 
-// Cut are the names of the calls that cannot be run because they were never
-// closed or their arguments are not one JSON object.
+// Cut are the names of the calls that cannot be run: they were never closed,
+// have no name, their arguments are not one JSON object, or the answer ran into
+// its length limit, which may have closed what it cut.
 func (f *Fold) Cut() []string {
 	var names []string
 	for _, p := range f.blocks {
 		if p.kind == callPart {
-			if _, ok := p.arguments(); !ok {
+			if _, ok := f.arguments(p); !ok {
 				names = append(names, p.name)
 			}
 		}
@@ -151,18 +153,57 @@ func (f *Fold) Cut() []string {
 // PartialCall is a tool call in the middle of being written.
 type PartialCall struct{ ID, Name, Arguments string }
 
-// arguments are the call's, if it was closed with exactly one JSON object. No
-// arguments at all mean an empty object: models send that for tools without parameters.
-func (p *partial) arguments() (json.RawMessage, bool) {
-	if !p.closed {
+// arguments are a call's, if it is whole. No arguments at all mean an empty
+// object: models send that for tools without parameters.
+func (f *Fold) arguments(p *partial) (json.RawMessage, bool) {
+	if !p.closed || p.name == "" || f.Meta.StopReason == StopLength {
 		return nil, false
 	}
 	raw := bytes.TrimSpace([]byte(p.text.String()))
 	if len(raw) == 0 {
 		return json.RawMessage("{}"), true
 	}
-	if raw[0] != '{' || !json.Valid(raw) {
+	if raw[0] != '{' || !json.Valid(raw) || repeatsKey(raw) {
 		return nil, false
 	}
 	return raw, true
+}
+
+// repeatsKey says whether an object of valid JSON has a key twice: readers
+// would not agree on what the call asks for.
+func repeatsKey(raw []byte) bool {
+	type level struct {
+		keys  map[string]bool // nil in an array
+		value bool            // the next token is a value
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	var stack []level
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return err != io.EOF
+		}
+		delim, _ := token.(json.Delim)
+		if delim == '}' || delim == ']' {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		if n := len(stack); n > 0 && stack[n-1].keys != nil {
+			top := &stack[n-1]
+			if key, ok := token.(string); ok && !top.value {
+				if top.keys[key] {
+					return true
+				}
+				top.keys[key], top.value = true, true
+				continue
+			}
+			top.value = false
+		}
+		switch delim {
+		case '{':
+			stack = append(stack, level{keys: map[string]bool{}})
+		case '[':
+			stack = append(stack, level{})
+		}
+	}
 }
