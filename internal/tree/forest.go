@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 )
@@ -12,12 +13,15 @@ type Node int32
 const None Node = -1
 
 // Forest is a forest that grows at the end. One goroutine adds; any goroutine
-// may read through a [View].
+// may read through a [View]. The zero Forest is empty and ready.
 //
 // Invariants: parent[n] < n; prev[n] is the child of the same parent that was
-// added before n, so both never change once written. last[n] is the only thing
-// that changes afterwards, which is why it is atomic: a reader that meets a
-// child younger than its view follows prev back into it.
+// added before n; neither changes once written. last[n], the youngest child, is
+// the only thing that changes afterwards, which is why it is atomic.
+//
+// The four arrays always have one capacity. So a reader whose view is older than
+// the youngest child that it meets in last finds that child's prev in the array
+// that it holds, and follows it back into its view.
 type Forest struct {
 	parent []Node
 	prev   []Node
@@ -27,10 +31,14 @@ type Forest struct {
 }
 
 // Add appends a node below a parent, [None] for a root. The time is in Unix ms.
+// A parent that has not been added is a mistake of the caller and panics.
 func (f *Forest) Add(parent Node, time int64) Node {
 	n := Node(len(f.parent))
 	if parent >= n || parent < None {
 		panic("tree: a parent must be added before its child")
+	}
+	if len(f.parent) == cap(f.parent) {
+		f.Grow(max(64, len(f.parent)))
 	}
 	prev := None
 	if parent == None {
@@ -41,25 +49,30 @@ func (f *Forest) Add(parent Node, time int64) Node {
 	f.parent = append(f.parent, parent)
 	f.prev = append(f.prev, prev)
 	f.time = append(f.time, time)
-	f.growLast()
+	f.last = f.last[:n+1]
+	f.last[n].Store(int32(None))
 	if parent != None {
+		// Last: whoever sees the child here sees all of it.
 		f.last[parent].Store(int32(n))
 	}
 	return n
 }
 
-// growLast appends to last without copying atomics in place: a reader may hold
-// the old array, which then stays as it was when its view was taken.
-func (f *Forest) growLast() {
-	if len(f.last) == cap(f.last) {
-		grown := make([]atomic.Int32, len(f.last), max(64, 2*cap(f.last)))
-		for i := range f.last {
-			grown[i].Store(f.last[i].Load())
-		}
-		f.last = grown
+// Grow makes room for n more nodes. Views that exist keep the old arrays, which
+// then stay as they are.
+func (f *Forest) Grow(n int) {
+	size := len(f.parent) + n
+	if size <= cap(f.parent) {
+		return
 	}
-	f.last = f.last[:len(f.last)+1]
-	f.last[len(f.last)-1].Store(int32(None))
+	f.parent = append(make([]Node, 0, size), f.parent...)
+	f.prev = append(make([]Node, 0, size), f.prev...)
+	f.time = append(make([]int64, 0, size), f.time...)
+	last := make([]atomic.Int32, len(f.last), size)
+	for i := range f.last {
+		last[i].Store(f.last[i].Load())
+	}
+	f.last = last
 }
 
 // Len is the number of nodes.
@@ -109,23 +122,22 @@ func (v View) Children(n Node) []Node {
 	if n == None {
 		kids = slices.Clone(v.roots)
 	} else {
-		for k := Node(v.last[n].Load()); k != None; k = v.prev[k] {
-			if int(k) < len(v.parent) {
-				kids = append(kids, k)
-			}
+		for k := v.youngest(n); k != None; k = v.prev[k] {
+			kids = append(kids, k)
 		}
 		slices.Reverse(kids)
 	}
-	slices.SortStableFunc(kids, func(a, b Node) int {
-		switch {
-		case v.time[a] < v.time[b]:
-			return -1
-		case v.time[a] > v.time[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(kids, func(a, b Node) int { return cmp.Compare(v.time[a], v.time[b]) })
 	return kids
+}
+
+// youngest is the child of n that was added last, [None] if there is none.
+func (v View) youngest(n Node) Node {
+	k := Node(v.last[n].Load())
+	for int(k) >= len(v.prev) { // added after the view was taken
+		k = v.prev[:cap(v.prev)][k]
+	}
+	return k
 }
 
 // Common is the deepest node that is on the path of both, [None] if there is none. O(depth).
