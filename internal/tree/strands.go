@@ -75,6 +75,7 @@ func (o *Outline) weave() {
 	runs := int32(len(o.above))
 	o.countKids(runs)
 	s := &o.strands
+	s.roots = int(s.kids[runs])
 	s.first, s.up, s.info = s.first[:0], s.up[:0], s.info[:0]
 	s.near = resize(s.near, runs+1)
 	s.strand = resize(s.strand, runs+1)
@@ -96,7 +97,6 @@ func (o *Outline) weave() {
 		s.strand[r] = int32(len(s.first))
 		s.begin(o.vis.next(o.start[r]), s.strand[above], rows)
 	}
-	s.roots = int(s.kids[runs])
 	s.markLast()
 }
 
