@@ -72,7 +72,7 @@ func load(name string, p Profile) (Theme, error) {
 	if err != nil {
 		return Theme{}, err
 	}
-	if f.Extends != "" {
+	for f.Extends != "" {
 		base, err := readShipped(f.Extends)
 		if err != nil {
 			return Theme{}, err
@@ -128,7 +128,7 @@ func decode(data []byte) (file, error) {
 	return f, nil
 }
 
-// overlaid is f with what g says put over it.
+// overlaid is f with what g says put over it; it extends what f does.
 func (f file) overlaid(g file) file {
 	f.Colors = merged(f.Colors, g.Colors)
 	f.Styles = merged(f.Styles, g.Styles)

@@ -1,0 +1,254 @@
+package transcript
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"banyan/internal/tool"
+	"banyan/internal/tui/inert"
+	"banyan/internal/tui/rich"
+	"banyan/internal/tui/theme"
+)
+
+// diffLine is one line of a diff.
+type diffLine struct {
+	op    byte // ' ', '+', '-', or '@' for where a hunk begins
+	text  string
+	num   int      // its number in the file, the old one for '-'
+	words [][2]int // bytes of text that changed, where its counterpart is known
+}
+
+// previewDiff is how many lines of a diff are shown while it is folded.
+const previewDiff = 12
+
+// diff draws a unified diff with line numbers, and what changed within a line.
+func (s *sheet) diff(v tool.Diff, b body) {
+	lines := parseDiff(inert.Text(v.Diff))
+	hidden := 0
+	if !b.open && len(lines) > previewDiff+1 {
+		hidden = len(lines) - previewDiff
+		lines = lines[:previewDiff]
+	}
+	pairWords(lines)
+	gutter := 1
+	for _, l := range lines {
+		gutter = max(gutter, len(strconv.Itoa(l.num)))
+	}
+	for i, l := range lines {
+		if l.op == '@' {
+			if i > 0 {
+				s.line([]rich.Span{rich.Chrome(strings.Repeat(" ", gutter)+" ⋮", s.th.Hunk)}, bodyIndent, noSign)
+			}
+			continue
+		}
+		s.diffLine(l, gutter)
+	}
+	if hidden > 0 {
+		s.more(b.fold, hidden)
+	}
+}
+
+func (s *sheet) diffLine(l diffLine, gutter int) {
+	style, word := s.th.Output, s.th.Output
+	sign := "  "
+	switch l.op {
+	case '+':
+		style, word, sign = s.th.Added, s.th.AddedWord, "+ "
+	case '-':
+		style, word, sign = s.th.Removed, s.th.RemovedWord, "- "
+	}
+	at := s.say(l.text)
+	var line []rich.Span
+	done := 0
+	for _, w := range l.words {
+		line = rich.Tabs(line, l.text[done:w[0]], style, at+done)
+		line = rich.Tabs(line, l.text[w[0]:w[1]], word, at+w[0])
+		done = w[1]
+	}
+	line = rich.Tabs(line, l.text[done:], style, at+done)
+	number := fmt.Sprintf("%*d ", gutter, l.num)
+	room := s.room(bodyIndent + gutter + 3)
+	for _, part := range rich.Hard(line, room) {
+		row := append([]rich.Span{rich.Chrome(number, s.th.LineNumber), rich.Chrome(sign, style)}, part...)
+		if style.Bg != (theme.Color{}) { // the colour reaches the edge
+			row = append(row, rich.Chrome(strings.Repeat(" ", room-rich.LineWidth(part)), style))
+		}
+		s.put([]rich.Row{rich.Draw(row)}, bodyIndent, noSign)
+		number, sign = strings.Repeat(" ", gutter+1), "  "
+	}
+}
+
+// parseDiff reads the hunks of a unified diff. Headers of files are passed over.
+func parseDiff(text string) []diffLine {
+	var lines []diffLine
+	before, after := 1, 1
+	for raw := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		op := byte(' ')
+		if raw != "" {
+			op = raw[0]
+		}
+		switch op {
+		case '@':
+			before, after = hunk(raw, before, after)
+			lines = append(lines, diffLine{op: '@', text: raw})
+		case '+':
+			lines = append(lines, diffLine{op: op, text: raw[1:], num: after})
+			after++
+		case '-':
+			lines = append(lines, diffLine{op: op, text: raw[1:], num: before})
+			before++
+		case ' ':
+			lines = append(lines, diffLine{op: op, text: strings.TrimPrefix(raw, " "), num: after})
+			before, after = before+1, after+1
+		}
+	}
+	return lines
+}
+
+// hunk reads "@@ -12,3 +14,5 @@".
+func hunk(raw string, before, after int) (int, int) {
+	for _, f := range strings.Fields(raw) {
+		n, _, _ := strings.Cut(f[1:], ",")
+		v, err := strconv.Atoi(n)
+		if err != nil {
+			continue
+		}
+		switch f[0] {
+		case '-':
+			before = v
+		case '+':
+			after = v
+		}
+	}
+	return before, after
+}
+
+// pairWords marks what changed in runs of removed lines that as many added ones follow.
+func pairWords(lines []diffLine) {
+	for i := 0; i < len(lines); {
+		minus := i
+		for minus < len(lines) && lines[minus].op == '-' {
+			minus++
+		}
+		plus := minus
+		for plus < len(lines) && lines[plus].op == '+' {
+			plus++
+		}
+		if n := minus - i; n > 0 && plus-minus == n {
+			for k := range n {
+				a, b := &lines[i+k], &lines[minus+k]
+				a.words, b.words = changedWords(a.text, b.text)
+			}
+		}
+		i = max(plus, i+1)
+	}
+}
+
+// maxWordDiff is how long a line may be, in bytes, to be compared word by word.
+const maxWordDiff = 2000
+
+// changedWords finds the bytes of two lines that differ, in whole words. Lines
+// that have little in common are left alone: the marks would say nothing.
+func changedWords(a, b string) (inA, inB [][2]int) {
+	if len(a) > maxWordDiff || len(b) > maxWordDiff {
+		return nil, nil
+	}
+	wa, wb := wordEnds(a), wordEnds(b)
+	edits := udiff.Lines(onePerLine(a, wa), onePerLine(b, wb))
+	sameBytes := len(a)
+	shift := 0 // words that edits before this one added to b
+	for _, e := range edits {
+		from, to := wordAt(wa, e.Start), wordAt(wa, e.End)
+		n := strings.Count(e.New, "\n")
+		inA = join2(inA, span(wa, from, to))
+		inB = join2(inB, span(wb, from+shift, from+shift+n))
+		shift += n - (to - from)
+	}
+	for _, w := range inA {
+		sameBytes -= w[1] - w[0]
+	}
+	if sameBytes*2 < min(len(strings.TrimSpace(a)), len(strings.TrimSpace(b))) {
+		return nil, nil
+	}
+	return inA, inB
+}
+
+// wordEnds are the bytes where the words of a line end; signs and blanks are
+// words of their own.
+func wordEnds(s string) []int {
+	var ends []int
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		j := i + n
+		if word(r) {
+			for j < len(s) {
+				r, n := utf8.DecodeRuneInString(s[j:])
+				if !word(r) {
+					break
+				}
+				j += n
+			}
+		}
+		ends = append(ends, j)
+		i = j
+	}
+	return ends
+}
+
+func word(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// onePerLine writes each word on a line of its own.
+func onePerLine(s string, ends []int) string {
+	var b strings.Builder
+	at := 0
+	for _, e := range ends {
+		b.WriteString(s[at:e])
+		b.WriteByte('\n')
+		at = e
+	}
+	return b.String()
+}
+
+// wordAt is the number of the word that begins at a byte of onePerLine's text.
+func wordAt(ends []int, pos int) int {
+	for i := range ends {
+		begin := i // a line feed for each word before
+		if i > 0 {
+			begin += ends[i-1]
+		}
+		if begin >= pos {
+			return i
+		}
+	}
+	return len(ends)
+}
+
+// span are the bytes of words from to before to.
+func span(ends []int, from, to int) [2]int {
+	from, to = min(from, len(ends)), min(to, len(ends))
+	if from >= to {
+		return [2]int{}
+	}
+	begin := 0
+	if from > 0 {
+		begin = ends[from-1]
+	}
+	return [2]int{begin, ends[to-1]}
+}
+
+// join2 adds a stretch to others, one with the last where they touch.
+func join2(all [][2]int, w [2]int) [][2]int {
+	if w[0] == w[1] {
+		return all
+	}
+	if n := len(all); n > 0 && all[n-1][1] == w[0] {
+		all[n-1][1] = w[1]
+		return all
+	}
+	return append(all, w)
+}

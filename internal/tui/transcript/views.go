@@ -1,0 +1,214 @@
+package transcript
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"banyan/internal/tool"
+	"banyan/internal/tui/inert"
+	"banyan/internal/tui/rich"
+	"banyan/internal/tui/theme"
+)
+
+// body is how the picture below a card's header is drawn.
+type body struct {
+	fold   string
+	open   bool
+	failed bool
+}
+
+// bodyIndent is the column where the results of tools begin.
+const bodyIndent = margin + 2
+
+// view draws a picture by its kind.
+func (s *sheet) view(v tool.View, b body) {
+	switch v := v.(type) {
+	case tool.Plain:
+		s.plain(v, b)
+	case tool.Command:
+		s.output(b.fold, v.Output, "", s.th.Dim, tail)
+		s.full(v.Cut, b)
+	case tool.Diff:
+		s.diff(v, b)
+	case tool.Listing:
+		s.listing(v, b)
+	case tool.Image:
+		s.line([]rich.Span{rich.Chrome("▣ "+inert.Line(v.Path), s.th.Dim)}, bodyIndent, noSign)
+	}
+}
+
+// plain shows text: of a file nothing until it is opened, of an answer its beginning.
+func (s *sheet) plain(v tool.Plain, b body) {
+	switch {
+	case b.failed:
+		s.lines(b.fold, inert.Output(v.Text), s.th.Failure, head)
+	case v.Path == "":
+		s.lines(b.fold, inert.Output(v.Text), s.th.Output, head)
+	case b.open:
+		s.code(v)
+	}
+	s.full(v.Cut, b)
+}
+
+// full says where the whole of a cut text is.
+func (s *sheet) full(c *tool.Cut, b body) {
+	if b.open && c != nil && c.Full != "" {
+		s.prose("all of it: "+inert.Line(c.Full), s.th.Faint, bodyIndent, noSign)
+	}
+}
+
+// code shows a file's text with line numbers.
+func (s *sheet) code(v tool.Plain) {
+	text := strings.TrimSuffix(inert.Text(v.Text), "\n")
+	at := s.say(text)
+	lines := rich.Source(text, s.th.Output, at)
+	first := max(v.Line, 1)
+	gutter := len(fmt.Sprint(first + len(lines)))
+	for i, line := range lines {
+		number := fmt.Sprintf("%*d  ", gutter, first+i)
+		for j, l := range rich.Hard(line, s.room(bodyIndent+len(number))) {
+			if j > 0 {
+				number = strings.Repeat(" ", len(number))
+			}
+			s.put([]rich.Row{rich.Draw(l).Indent(number, s.th.LineNumber)}, bodyIndent, noSign)
+		}
+	}
+}
+
+// end says which end of a long text is shown while it is folded.
+type end bool
+
+const (
+	head end = false
+	tail end = true
+)
+
+// previewLines is how many lines of a result are shown while it is folded.
+const previewLines = 5
+
+// output shows a program's output, and a note below it.
+func (s *sheet) output(fold, text, note string, noteStyle theme.Style, e end) {
+	s.lines(fold, inert.Output(text), s.th.Output, e)
+	if note != "" {
+		s.line([]rich.Span{rich.Chrome(note, noteStyle)}, bodyIndent, noSign)
+	}
+}
+
+// lines shows a text line by line, one end of it while it is folded.
+func (s *sheet) lines(fold, text string, st theme.Style, e end) {
+	text = strings.Trim(text, "\n")
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	open := s.m.open(fold, s.m.expandTools)
+	shown, hidden := text, 0
+	if !open {
+		shown, hidden = preview(text, e)
+	}
+	if hidden > 0 && e == tail {
+		s.more(fold, hidden)
+	}
+	at := s.say(shown)
+	for _, line := range rich.Source(shown, st, at) {
+		rows := rich.Hard(line, s.room(bodyIndent))
+		if !open && len(rows) > 2 { // a line without end must not fill the screen
+			rows = [][]rich.Span{rich.Truncate(line, s.room(bodyIndent))}
+		}
+		for _, l := range rows {
+			s.put([]rich.Row{rich.Draw(l)}, bodyIndent, noSign)
+		}
+	}
+	if hidden > 0 && e == head {
+		s.more(fold, hidden)
+	}
+}
+
+// more says how many lines are folded away.
+func (s *sheet) more(fold string, lines int) {
+	s.line([]rich.Span{rich.Chrome(fmt.Sprintf("… %s more", plural(lines, "line")), s.th.Faint)}, bodyIndent, noSign)
+	s.fold(fold)
+}
+
+// preview is one end of a text and the number of lines that it leaves out. One
+// line is never left out: the note would take its place.
+func preview(text string, e end) (shown string, hidden int) {
+	lines := strings.Count(text, "\n") + 1
+	if lines <= previewLines+1 {
+		return text, 0
+	}
+	at := 0
+	if e == tail {
+		at = len(text)
+		for range previewLines {
+			at = strings.LastIndexByte(text[:at], '\n')
+		}
+		return text[at+1:], lines - previewLines
+	}
+	for range previewLines {
+		at += strings.IndexByte(text[at:], '\n') + 1
+	}
+	return text[:at-1], lines - previewLines
+}
+
+// listing shows places: paths, with what stands there.
+func (s *sheet) listing(v tool.Listing, b body) {
+	items := v.Items
+	if !b.open && len(items) > previewLines+1 {
+		items = items[:previewLines]
+	}
+	for _, it := range items {
+		s.line(s.place(it), bodyIndent, noSign)
+	}
+	if hidden := max(v.Total, len(v.Items)) - len(items); hidden > 0 {
+		s.more(b.fold, hidden)
+	}
+}
+
+// place is one line of a listing.
+func (s *sheet) place(it tool.Item) []rich.Span {
+	dir, name := path.Split(inert.Line(it.Path))
+	if it.Dir && !strings.HasSuffix(name, "/") {
+		name += "/"
+	}
+	where := dir + name
+	if it.Line > 0 {
+		where += fmt.Sprintf(":%d", it.Line)
+	}
+	text := inert.Line(strings.TrimSpace(it.Text))
+	if text != "" {
+		text = "  " + text
+	}
+	at := s.say(where + text)
+	spans := []rich.Span{
+		rich.Verbatim(dir, s.th.Dim, at),
+		rich.Verbatim(name, s.th.Subject, at+len(dir)),
+		rich.Verbatim(where[len(dir)+len(name):], s.th.LineNumber, at+len(dir)+len(name)),
+	}
+	if text != "" {
+		spans = append(spans, rich.Verbatim(text, s.th.Output, at+len(where)))
+	}
+	if it.Size > 0 && !it.Dir {
+		spans = append(spans, rich.Chrome("  "+bytesText(it.Size), s.th.Faint))
+	}
+	return spans
+}
+
+// summary is folded to its title and a few words.
+func (s *sheet) summary(fold, title, text string) {
+	text = strings.Trim(inert.Text(text), "\n")
+	open := s.m.open(fold, false)
+	mark := "▸"
+	if open {
+		mark = "▾"
+	}
+	spans := []rich.Span{rich.Chrome(title, s.th.Summary)}
+	if n := strings.Count(text, "\n") + 1; !open && text != "" {
+		spans = append(spans, rich.Chrome(" · "+plural(n, "line"), s.th.Faint))
+	}
+	s.line(spans, margin, sign{mark, s.th.Summary})
+	s.fold(fold)
+	if open {
+		s.markdown(text)
+	}
+}
