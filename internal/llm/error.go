@@ -61,3 +61,20 @@ func (e *Error) Error() string {
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// String names the class, for logs and tests.
+func (c Class) String() string {
+	switch c {
+	case Stop:
+		return "stop"
+	case RetryNow:
+		return "retry now"
+	case RetryAfter:
+		return "retry after"
+	case Overflow:
+		return "overflow"
+	case Portal:
+		return "portal"
+	}
+	return "unknown"
+}

@@ -28,9 +28,8 @@ type Event struct {
 type Reader struct {
 	r       *bufio.Reader
 	line    []byte
-	data    []byte
+	data    []byte // of the event so far, each line with an LF
 	name    string
-	some    bool // a data field was seen since the last event
 	afterCR bool // an LF that follows belongs to the line before
 	begun   bool // the first line was read
 	err     error
@@ -47,13 +46,13 @@ func (r *Reader) Next() (Event, error) {
 	if r.err != nil {
 		return Event{}, r.err
 	}
-	r.data, r.name, r.some = r.data[:0], "", false
+	r.data, r.name = r.data[:0], ""
 	for {
 		err := r.readLine()
 		if err != nil {
 			r.err = err
 			r.field(r.line)
-			if err == io.EOF && r.some {
+			if err == io.EOF && len(r.data) > 1 {
 				return r.event(true), nil
 			}
 			return Event{}, err
@@ -66,10 +65,10 @@ func (r *Reader) Next() (Event, error) {
 			}
 			continue
 		}
-		if r.some {
+		if len(r.data) > 1 {
 			return r.event(false), nil
 		}
-		r.name = ""
+		r.data, r.name = r.data[:0], ""
 	}
 }
 
@@ -90,7 +89,6 @@ func (r *Reader) field(line []byte) {
 		r.name = string(value)
 	case "data":
 		r.data = append(append(r.data, value...), '\n')
-		r.some = true
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 
 	"banyan/internal/llm"
 )
@@ -165,7 +166,7 @@ func (t Turn) held(ctx context.Context, at int) bool {
 // [llm.Client] loudly: an answer must end in Done or an error, never in both
 // or neither.
 func Answer(ctx context.Context, c llm.Client, req llm.Request) (m llm.Message, cut []string, err error) {
-	var fold llm.Fold
+	fold := llm.NewFold("", "", req.Model, time.Time{})
 	done := false
 	for ev, failure := range c.Stream(ctx, req) {
 		if done || err != nil {

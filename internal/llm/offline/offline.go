@@ -18,6 +18,9 @@ const (
 	Model    = "rules"
 )
 
+// Description is what there is to know of this model.
+var Description = llm.Model{Provider: Provider, ID: Model, Name: "offline", Context: 128_000, Local: true}
+
 // Client implements llm.Client.
 type Client struct {
 	// Pace is the pause between two words, so that an answer can be read as it
