@@ -1,0 +1,124 @@
+package jsonl
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// block is how much is read at a time, in bytes: large enough that system calls
+// do not count, small enough to stay in the processor's cache.
+const block = 256 << 10
+
+var bom = []byte("\xef\xbb\xbf")
+
+// scanned is what a pass over a file found out about its end.
+type scanned struct {
+	end     int64 // behind the last line that was reported or blank, its line end included
+	size    int64 // where the bytes ended
+	needLF  bool  // the byte before end is not LF: the last line is complete but not ended
+	tail    Pos   // the torn last line; it begins at end
+	stopped bool  // f did not want more: end and size are behind the last reported line
+}
+
+// scanLines reads r from an offset, which must be the start of a line, to its
+// end and calls f for each line. Memory: the longest line and two blocks.
+func scanLines(r io.ReaderAt, off int64, f func(Line) bool) (scanned, error) {
+	var (
+		buf  = make([]byte, 2*block)
+		base = off // offset in the file of buf[0]
+		from = 0   // buf[from:to] is read and not reported
+		seen = 0   // buf[from:seen] has no LF
+		to   = 0
+	)
+	for {
+		n, err := r.ReadAt(buf[to:to+block], base+int64(to))
+		to += n
+		for {
+			i := bytes.IndexByte(buf[seen:to], '\n')
+			if i < 0 {
+				seen = to
+				break
+			}
+			line, at := buf[from:seen+i], base+int64(from)
+			from = seen + i + 1
+			seen = from
+			if !report(line, at, f) {
+				end := base + int64(from)
+				return scanned{end: end, size: end, stopped: true}, nil
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return scanTail(buf[from:to], base+int64(from), f), nil
+		}
+		if err != nil {
+			return scanned{}, err
+		}
+		copy(buf, buf[from:to])
+		base += int64(from)
+		to, seen, from = to-from, seen-from, 0
+		if len(buf)-to < block {
+			buf = append(buf, make([]byte, len(buf))...)
+		}
+	}
+}
+
+// report hands a line over as f is to see it: without BOM and CR, not at all if
+// it is blank. Zero bytes before a line, which file systems leave after a power
+// cut, become a line of their own, so that the loss is seen and the line is not lost too.
+func report(line []byte, at int64, f func(Line) bool) bool {
+	if at == 0 && bytes.HasPrefix(line, bom) {
+		line, at = line[len(bom):], int64(len(bom))
+	}
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	if len(line) > 0 && line[0] == 0 {
+		rest := bytes.TrimLeft(line, "\x00")
+		zeros := len(line) - len(rest)
+		if !f(Line{Pos{at, zeros}, line[:zeros]}) {
+			return false
+		}
+		line, at = rest, at+int64(zeros)
+	}
+	if blank(line) {
+		return true
+	}
+	return f(Line{Pos{at, len(line)}, line})
+}
+
+// scanTail decides what the bytes after the last LF are.
+func scanTail(rest []byte, at int64, f func(Line) bool) scanned {
+	size := at + int64(len(rest))
+	if at == 0 && bytes.Equal(rest, bom) {
+		rest = nil // an empty file with a BOM: what comes next is its first line
+	}
+	switch {
+	case len(rest) == 0:
+		return scanned{end: size, size: size}
+	case !blank(rest) && !complete(rest, at):
+		return scanned{end: at, size: size, tail: Pos{at, len(rest)}}
+	}
+	more := report(rest, at, f)
+	return scanned{end: size, size: size, needLF: true, stopped: !more}
+}
+
+// complete reports whether a last line without LF can be taken for whole: it is
+// valid, and it is not a number, which may go on.
+func complete(line []byte, at int64) bool {
+	if at == 0 {
+		line = bytes.TrimPrefix(line, bom)
+	}
+	line = bytes.TrimLeft(line, "\x00")
+	line = bytes.TrimRight(line, " \t\r")
+	if len(line) == 0 || line[len(line)-1] >= '0' && line[len(line)-1] <= '9' {
+		return false
+	}
+	return json.Valid(line)
+}
+
+// blank reports whether a line is nothing but white space.
+func blank(line []byte) bool {
+	return len(line) == 0 || line[0] <= ' ' && line[0] != 0 && len(bytes.TrimSpace(line)) == 0
+}
