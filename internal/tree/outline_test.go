@@ -85,7 +85,7 @@ var steps = map[string]func(t *rapid.T, p *pair){
 	},
 	"search": func(t *rapid.T, p *pair) {
 		q := rapid.SampledFrom([]string{
-			"", "g", "go", "GO", "goa", "go r", "go re", `"foo bar"`, `"foo b`, "foo bar", "ö", "Ö x", "re:^g", "re:G.a", "zzz", "re:",
+			"", "g", "go", "GO", "goa", "go r", "go re", `"foo bar"`, `"foo b`, "foo bar", "ö", "Ö x", "re:^g", "re:G.a", "zzz", "re:", `re:FOO\sb|Ö`, "re:[A-F]oo", "re:(R|x)EAD",
 		}).Draw(t, "query")
 		if err := p.o.Search(q); err != nil {
 			t.Fatal(err)

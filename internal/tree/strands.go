@@ -22,8 +22,9 @@ type strands struct {
 	info  []int32
 	roots int
 
-	// Scratch of weave, by run.
-	kids, near, strand []int32
+	// Scratch of weave, by run: its visible nodes, how many nodes hang below the
+	// last of them, the nearest run at or above it that has any, and their strand.
+	rows, kids, near, strand []int32
 }
 
 const (
@@ -83,7 +84,7 @@ func (o *Outline) weave() {
 	s.near[runs], s.strand[runs] = runs, -1
 	for r := range runs {
 		above := s.near[o.orRoot(o.above[r])] // the nearest run above that has rows
-		rows := o.rowsOf(r)
+		rows := s.rows[r]
 		if rows == 0 {
 			s.near[r] = above
 			continue
@@ -100,22 +101,24 @@ func (o *Outline) weave() {
 	s.markLast()
 }
 
-// countKids counts for each run with rows, and for the roots together, how many
-// nodes hang below its last row.
+// countKids counts for each run its visible nodes and, for those that have any
+// and for the roots together, how many nodes hang below the last one.
 func (o *Outline) countKids(runs int32) {
+	o.rows = resize(o.rows, runs)
 	o.kids = resize(o.kids, runs+1)
 	clear(o.kids)
+	end := int32(o.vis.len())
 	for r := runs - 1; r >= 0; r-- {
-		if o.rowsOf(r) > 0 {
+		before := o.vis.rank(o.start[r])
+		o.rows[r] = end - before
+		end = before
+		if o.rows[r] > 0 {
 			o.kids[o.orRoot(o.above[r])]++
 		} else {
 			o.kids[o.orRoot(o.above[r])] += o.kids[r]
 		}
 	}
 }
-
-// rowsOf is the number of visible nodes of a run.
-func (o *Outline) rowsOf(r int32) int32 { return o.vis.rank(o.start[r+1]) - o.vis.rank(o.start[r]) }
 
 // orRoot puts the run above roots at the end of arrays.
 func (o *Outline) orRoot(r int32) int32 {
