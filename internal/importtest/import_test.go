@@ -21,6 +21,7 @@ var allowed = map[string][]string{
 	"internal/llm":     {},
 	"internal/config":  {},
 	"internal/sandbox": {},
+	"internal/vcs":     {},
 
 	// L0: one wire protocol each.
 	"internal/llm/httpx":     {"internal/llm"},
