@@ -68,6 +68,11 @@ type Navigate struct {
 	Replace      bool
 }
 
+// Compact makes a summary stand for the older part of the path.
+type Compact struct {
+	Focus string // what the summary should look at above all
+}
+
 // Fork writes the path before a user's message (or, with At, up to an entry)
 // into a new session file and goes on there.
 type Fork struct {
@@ -97,6 +102,7 @@ func (SetPermission) isCommand() {}
 func (SetLabel) isCommand()      {}
 func (SetName) isCommand()       {}
 func (Navigate) isCommand()      {}
+func (Compact) isCommand()       {}
 func (Fork) isCommand()          {}
 func (NewSession) isCommand()    {}
 func (Open) isCommand()          {}

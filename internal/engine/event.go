@@ -56,7 +56,8 @@ type Started struct {
 	At   time.Time
 }
 
-// Progress: the answer so far. It comes in order, deltas since the last one.
+// Progress: the answer goes on. The first one after Started or after an
+// Appended answer begins a new answer; an Appended answer ends it.
 type Progress struct{ Event llm.Event }
 
 // ToolStarted: a call is being run.
@@ -97,6 +98,29 @@ type Finished struct {
 	Err  error // nil when it ended well; context.Canceled when interrupted
 }
 
+// CompactionStarted: the path is being compacted; its summary comes as Progress.
+type CompactionStarted struct{ Reason CompactionReason }
+
+// CompactionEnded comes exactly once for each CompactionStarted.
+type CompactionEnded struct {
+	Reason CompactionReason
+	// Before and After are the context's size in tokens, estimated.
+	Before, After int
+	Err           error // nothing was changed; context.Canceled when interrupted
+}
+
+// CompactionReason says why a path is compacted.
+type CompactionReason string
+
+const (
+	CompactManual    CompactionReason = "manual"
+	CompactThreshold CompactionReason = "threshold" // the context window is nearly full
+	CompactOverflow  CompactionReason = "overflow"  // the provider refused the request for its size
+)
+
+// Closed is the last event: the engine has ended. Err says why, if it was not asked to.
+type Closed struct{ Err error }
+
 // Notice is something the user should know.
 type Notice struct {
 	Level Level
@@ -112,16 +136,19 @@ const (
 	Failure
 )
 
-func (Opened) isEvent()       {}
-func (Appended) isEvent()     {}
-func (Moved) isEvent()        {}
-func (State) isEvent()        {}
-func (Started) isEvent()      {}
-func (Progress) isEvent()     {}
-func (ToolStarted) isEvent()  {}
-func (ToolProgress) isEvent() {}
-func (Asked) isEvent()        {}
-func (Withdrawn) isEvent()    {}
-func (Queue) isEvent()        {}
-func (Finished) isEvent()     {}
-func (Notice) isEvent()       {}
+func (Opened) isEvent()            {}
+func (Appended) isEvent()          {}
+func (Moved) isEvent()             {}
+func (State) isEvent()             {}
+func (Started) isEvent()           {}
+func (Progress) isEvent()          {}
+func (ToolStarted) isEvent()       {}
+func (ToolProgress) isEvent()      {}
+func (Asked) isEvent()             {}
+func (Withdrawn) isEvent()         {}
+func (Queue) isEvent()             {}
+func (Finished) isEvent()          {}
+func (CompactionStarted) isEvent() {}
+func (CompactionEnded) isEvent()   {}
+func (Closed) isEvent()            {}
+func (Notice) isEvent()            {}

@@ -1,0 +1,313 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"banyan/internal/llm"
+	"banyan/internal/session"
+	"banyan/internal/tool"
+)
+
+// Models is what the engine needs to know of providers.
+type Models interface {
+	// Client gives a model's client. The error says what to do.
+	Client(ref session.ModelRef) (llm.Client, ModelInfo, error)
+}
+
+// ModelInfo describes a model that answers.
+type ModelInfo struct {
+	llm.Model
+	API     string // recorded with answers
+	Offline bool   // the embedded model
+}
+
+// Config is what an engine is made of.
+type Config struct {
+	// Open gives the first session. It runs in the engine's goroutine, so that
+	// no screen waits for it.
+	Open func() (*session.Manager, error)
+	// SessionDir is where new sessions and forks go; empty keeps them in memory.
+	SessionDir string
+	Cwd        string
+	Session    session.Options // for sessions that are opened later
+
+	Models Models
+	// Model answers where the session does not say otherwise.
+	Model session.ModelRef
+	// ModelChosen: Model was asked for and goes before what the session says.
+	ModelChosen bool
+	Thinking    llm.ThinkingLevel
+
+	Tools      []tool.Tool
+	System     string // system prompt; the same for every request of a session
+	Policy     Policy
+	Compaction Compaction
+	// MaxRounds limits the requests of a turn; 0 means no limit.
+	MaxRounds int
+	Now       func() time.Time
+}
+
+// Compaction says when and how much is compacted, in tokens. Zero values mean
+// the defaults of package summary.
+type Compaction struct {
+	Off        bool // no compaction by itself
+	Reserve    int
+	KeepRecent int
+}
+
+// Engine owns one session at a time. Make it with [New] and call Run once.
+type Engine struct {
+	cfg    Config
+	inbox  *mailbox[Command]
+	outbox *mailbox[Event]
+	events chan Event
+	steps  chan step
+
+	// What follows belongs to the goroutine of Run.
+
+	session  *session.Manager
+	job      *job // what Interrupt ends; nil while idle
+	jobDone  chan error
+	asks     map[int]chan Answer
+	nextAsk  int
+	steering []Submit
+	waiting  []Submit // follow-ups
+
+	model    session.ModelRef
+	client   llm.Client
+	info     ModelInfo
+	thinking llm.ThinkingLevel
+	// recorded is what the session says at its leaf of model and thinking level.
+	recorded      session.ModelRef
+	recordedLevel llm.ThinkingLevel
+	usage         llm.Usage // of the active path
+	contextTokens int
+
+	unsaved bool
+	saved   chan struct{} // closed when everything is on the disk again; nil while it is
+	retry   *time.Timer   // runs while unsaved
+	idle    *time.Timer   // runs after a move until the position is written
+	closing bool
+}
+
+// job is something that runs beside the owner.
+type job struct {
+	what   string
+	cancel context.CancelFunc
+}
+
+// step is a change that a job hands to the owner and waits for.
+type step struct {
+	do   func() error
+	done chan error
+}
+
+const (
+	positionAfter = 2 * time.Second // idle time until a move is recorded
+	retryAfter    = 5 * time.Second // between tries to save what the disk refused
+)
+
+// New makes an engine; nothing happens before Run.
+func New(cfg Config) *Engine {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Policy == nil {
+		cfg.Policy = NewAskPolicy()
+	}
+	e := &Engine{
+		cfg: cfg, inbox: newMailbox[Command](), outbox: newMailbox[Event](),
+		events: make(chan Event), steps: make(chan step), jobDone: make(chan error),
+		asks: map[int]chan Answer{}, retry: stoppedTimer(), idle: stoppedTimer(),
+		thinking: cfg.Thinking,
+	}
+	if e.thinking == "" {
+		e.thinking = llm.ThinkingOff
+	}
+	return e
+}
+
+func stoppedTimer() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}
+
+// Send hands a command over. It never blocks and may be called from anywhere.
+func (e *Engine) Send(c Command) { e.inbox.put(c) }
+
+// Events are closed after [Closed]. They wait in memory until they are taken.
+func (e *Engine) Events() <-chan Event { return e.events }
+
+// Run owns the session until ctx is done or Close is sent. It returns when
+// everything is saved and all events were taken; abandon ends it if nobody takes them.
+func (e *Engine) Run(ctx context.Context) {
+	pumped := make(chan struct{})
+	go e.pump(ctx, pumped)
+	err := e.own(ctx)
+	e.emit(Closed{err})
+	e.outbox.put(nil) // ends the pump
+	<-pumped
+}
+
+// pump takes events to the channel, so that a slow front end never holds up the owner.
+func (e *Engine) pump(ctx context.Context, pumped chan<- struct{}) {
+	defer close(pumped)
+	defer close(e.events)
+	for range e.outbox.wake {
+		for _, ev := range e.outbox.take() {
+			if ev == nil {
+				return
+			}
+			select {
+			case e.events <- ev:
+			case <-ctx.Done():
+				// The front end is going: what it still takes in a moment it gets.
+				select {
+				case e.events <- ev:
+				case <-time.After(100 * time.Millisecond):
+				}
+			}
+		}
+	}
+}
+
+// own is the owner's loop. A panic in it ends the engine, not the session:
+// what was appended is on the disk.
+func (e *Engine) own(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a fault in this program ended the session (it is saved): %v", p)
+		}
+		if e.session != nil {
+			err = errors.Join(err, e.session.Close())
+		}
+	}()
+	e.chooseModel(e.cfg.Model)
+	e.emitState()
+	m, err := e.cfg.Open()
+	if err != nil {
+		return err
+	}
+	if err := e.enter(m, nil); err != nil {
+		return err
+	}
+	for !e.closing || e.job != nil {
+		select {
+		case <-e.inbox.wake:
+			for _, c := range e.inbox.take() {
+				e.handle(c)
+			}
+		case s := <-e.steps:
+			s.done <- s.do()
+		case err := <-e.jobDone:
+			e.finished(err)
+		case <-e.idle.C:
+			e.savePosition()
+		case <-e.retry.C:
+			e.flush()
+		case <-ctx.Done():
+			e.close()
+			ctx = context.Background() // once is enough
+		}
+	}
+	return nil
+}
+
+// handle does what a command says.
+func (e *Engine) handle(c Command) {
+	switch c := c.(type) {
+	case Submit:
+		e.submit(c)
+	case Unqueue:
+		e.takeBack()
+	case Interrupt:
+		e.interrupt()
+	case Answer:
+		e.answer(c)
+	case SetModel:
+		e.setModel(c.Model)
+	case SetThinking:
+		e.setThinking(c.Level)
+	case SetPermission:
+		e.setPermission(c.Mode)
+	case SetLabel:
+		e.setLabel(c)
+	case SetName:
+		e.record("name the session", session.Info{Name: c.Name})
+	case Navigate:
+		e.navigate(c)
+	case Compact:
+		e.compact(c)
+	case Fork:
+		e.fork(c)
+	case NewSession:
+		e.newSession()
+	case Open:
+		e.open(c.Path)
+	case Save:
+		e.saveAs(c.Path)
+	case Close:
+		e.close()
+	}
+}
+
+func (e *Engine) close() {
+	e.closing = true
+	e.interrupt()
+}
+
+// do runs a change in the owner's goroutine; jobs call it.
+func (e *Engine) do(change func() error) error {
+	s := step{do: change, done: make(chan error, 1)}
+	e.steps <- s
+	return <-s.done
+}
+
+// start runs work beside the owner. The owner must be idle.
+func (e *Engine) start(what string, work func(ctx context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	e.job = &job{what: what, cancel: cancel}
+	e.emit(Started{What: what, At: e.cfg.Now()})
+	go func() {
+		var err error
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("a fault in this program ended the %s: %v", what, p)
+			}
+			e.jobDone <- err
+		}()
+		err = work(ctx)
+	}()
+}
+
+// finished takes a job's end into account and starts what waits for it.
+func (e *Engine) finished(err error) {
+	what := e.job.what
+	e.job.cancel()
+	e.job = nil
+	e.emit(Finished{What: what, Err: err})
+	e.emitState()
+	if err == nil && !e.closing {
+		e.startQueued()
+	}
+}
+
+func (e *Engine) interrupt() {
+	for ask := range e.asks {
+		e.withdraw(ask)
+	}
+	if e.job != nil {
+		e.job.cancel()
+		e.takeBack()
+	}
+}
+
+func (e *Engine) emit(ev Event) { e.outbox.put(ev) }
+
+func (e *Engine) notice(level Level, format string, args ...any) {
+	e.emit(Notice{level, fmt.Sprintf(format, args...)})
+}

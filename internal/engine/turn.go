@@ -1,0 +1,251 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"banyan/internal/agent"
+	"banyan/internal/llm"
+	"banyan/internal/session"
+	"banyan/internal/summary"
+)
+
+// The flow of a prompt, top to bottom: submit → startTurn → (in the turn's
+// goroutine) run → loop → request, turnEvent … → finished → startQueued.
+
+// submit takes a prompt: it begins a turn, or waits for the one that runs.
+func (e *Engine) submit(s Submit) {
+	switch {
+	case e.job == nil:
+		if e.recordPrompt(s) {
+			e.startTurn()
+		}
+	case s.FollowUp || e.job.what != "turn":
+		e.waiting = append(e.waiting, s)
+		e.emitQueue(nil)
+	default:
+		e.steering = append(e.steering, s)
+		e.emitQueue(nil)
+	}
+}
+
+// recordPrompt puts a prompt on the path, after the model and thinking level
+// that it is for. It gives the text back where the session takes no entries.
+func (e *Engine) recordPrompt(s Submit) bool {
+	entries := e.stateEntries()
+	content := []llm.Block{}
+	if s.Text != "" {
+		content = append(content, llm.Text{Text: s.Text})
+	}
+	for _, img := range s.Images {
+		content = append(content, img)
+	}
+	entries = append(entries, session.Message{Message: llm.Message{Role: llm.User, Time: e.cfg.Now(), Content: content}})
+	if !e.record("record the prompt", entries...) {
+		e.emit(Queue{TakenBack: []string{s.Text}})
+		return false
+	}
+	return true
+}
+
+// startTurn runs a turn on the path as it is.
+func (e *Engine) startTurn() {
+	if e.client == nil {
+		e.notice(Failure, "No model can answer. Choose one with /model.")
+		return
+	}
+	t := turn{e, e.client, e.model, e.info}
+	e.start("turn", t.run)
+}
+
+// turn is one turn's own goroutine. It reaches the engine's state through
+// [Engine.do] only; client and model are those that it began with.
+type turn struct {
+	*Engine
+	client llm.Client
+	model  session.ModelRef
+	info   ModelInfo
+}
+
+// run runs the turn. A request that does not fit the window is tried once more
+// on a compacted path.
+func (t turn) run(ctx context.Context) error {
+	err := t.loop(ctx)
+	var failed *llm.Error
+	if !errors.As(err, &failed) || failed.Class != llm.Overflow {
+		return err
+	}
+	if err := t.do(t.dropFailed); err != nil {
+		return err
+	}
+	if err := t.compactNow(ctx, CompactOverflow); err != nil {
+		return fmt.Errorf("%w; the path could not be compacted: %w", failed, err)
+	}
+	return t.loop(ctx)
+}
+
+func (t turn) loop(ctx context.Context) error {
+	if err := t.untilSaved(ctx); err != nil {
+		return err
+	}
+	loop := agent.Loop{
+		Client: t.client, Tools: t.cfg.Tools, Gate: t.gate, Now: t.cfg.Now,
+		MaxRounds: t.cfg.MaxRounds,
+		Meta:      llm.Message{API: t.info.API, Provider: t.model.Provider, Model: t.model.Model},
+		Request:   func() (llm.Request, error) { return t.request(ctx) },
+	}
+	return loop.Run(ctx, func(ev agent.Event) error {
+		if err := t.do(func() error { return t.turnEvent(ev) }); err != nil {
+			return err
+		}
+		// Nothing runs while what it rests on is not on the disk.
+		return t.untilSaved(ctx)
+	})
+}
+
+// request builds the next request of a turn, with the prompts that came
+// meanwhile, after making room for it where the window is nearly full.
+func (t turn) request(ctx context.Context) (req llm.Request, err error) {
+	full := false
+	if err := t.do(func() error { full = t.deliver(); return nil }); err != nil {
+		return req, err
+	}
+	if err := t.untilSaved(ctx); err != nil {
+		return req, err
+	}
+	if full {
+		// Where it fails the request is sent as it is: it may still fit.
+		if err := t.compactNow(ctx, CompactThreshold); ctx.Err() != nil {
+			return req, err
+		}
+	}
+	err = t.do(func() error { req, err = t.build(); return err })
+	return req, err
+}
+
+// deliver records the prompts that came while the turn ran, and says whether
+// the context should be compacted before it is sent.
+func (e *Engine) deliver() bool {
+	steering := e.steering
+	e.steering = nil
+	for _, s := range steering {
+		e.recordPrompt(s)
+	}
+	if len(steering) > 0 {
+		e.emitQueue(nil)
+	}
+	return e.nearlyFull()
+}
+
+func (e *Engine) build() (llm.Request, error) {
+	snap := e.session.Snapshot()
+	c, err := snap.Context(snap.Leaf())
+	if err != nil {
+		return llm.Request{}, err
+	}
+	messages := c.Messages()
+	if limit := e.contextLimit(); limit > 0 {
+		messages = summary.Fit(messages, limit)
+	}
+	req := llm.Request{
+		Model: e.model.Model, System: e.cfg.System, Messages: messages,
+		Thinking: e.thinking, SessionID: snap.Header().ID,
+	}
+	for _, t := range e.cfg.Tools {
+		req.Tools = append(req.Tools, t.ToolSpec)
+	}
+	return req, nil
+}
+
+// dropFailed takes the answer that failed off the path; it stays in the file.
+func (e *Engine) dropFailed() error {
+	snap := e.session.Snapshot()
+	if e.session.RemoveLeafMessage(snap.Leaf()) {
+		e.moved(nil)
+	}
+	return nil
+}
+
+// turnEvent takes care of what happened in a turn: when it returns nil, what
+// must be on the disk has been handed to it (see untilSaved for when it refuses).
+func (e *Engine) turnEvent(ev agent.Event) error {
+	switch ev := ev.(type) {
+	case agent.Delta:
+		e.emit(Progress{ev.Event})
+	case agent.Answered:
+		m := ev.Message
+		m.Usage = e.info.Cost(m.Usage)
+		return e.append(session.Message{Message: m})
+	case agent.Running:
+		e.emit(ToolStarted(ev))
+	case agent.Advanced:
+		e.emit(ToolProgress(ev))
+	case agent.Returned:
+		return e.append(session.Message{Message: ev.Message})
+	case agent.Told:
+		return e.append(session.CustomMessage{Type: "banyan.told", Content: []llm.Block{llm.Text{Text: ev.Text}}, Display: true})
+	}
+	return nil
+}
+
+// startQueued begins the next turn with what was sent during the last one:
+// steering that came too late for it, else the oldest follow-up.
+func (e *Engine) startQueued() {
+	next := e.steering
+	e.steering = nil
+	if len(next) == 0 && len(e.waiting) > 0 {
+		next, e.waiting = e.waiting[:1], e.waiting[1:]
+	}
+	if len(next) == 0 {
+		return
+	}
+	e.emitQueue(nil)
+	for _, s := range next {
+		if !e.recordPrompt(s) {
+			return
+		}
+	}
+	e.startTurn()
+}
+
+// takeBack gives waiting prompts back to the editor.
+func (e *Engine) takeBack() {
+	var back []string
+	for _, s := range append(e.steering, e.waiting...) {
+		back = append(back, s.Text)
+	}
+	if len(back) == 0 {
+		return
+	}
+	e.steering, e.waiting = nil, nil
+	e.emitQueue(back)
+}
+
+func (e *Engine) emitQueue(back []string) {
+	q := Queue{TakenBack: back}
+	for _, s := range e.steering {
+		q.Steering = append(q.Steering, s.Text)
+	}
+	for _, s := range e.waiting {
+		q.FollowUps = append(q.FollowUps, s.Text)
+	}
+	e.emit(q)
+}
+
+// draft is what of a user's message goes back to the editor.
+func draft(content []llm.Block) *Draft {
+	d := &Draft{}
+	var texts []string
+	for _, b := range content {
+		switch b := b.(type) {
+		case llm.Text:
+			texts = append(texts, b.Text)
+		case llm.Image:
+			d.Images = append(d.Images, b)
+		}
+	}
+	d.Text = strings.Join(texts, "\n")
+	return d
+}
