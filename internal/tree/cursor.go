@@ -24,14 +24,19 @@ func (o *Outline) Row() int {
 
 // RowOf is the number of a node's row, -1 if it has none.
 func (o *Outline) RowOf(n Node) int {
-	if n < 0 || int(n) >= len(o.pos) || !o.shown.has(o.pos[n]) {
+	if !o.has(n) || !o.shown.has(o.pos[n]) {
 		return -1
 	}
 	return int(o.shown.rank(o.pos[n]))
 }
 
-// NodeAt is the node of a row.
-func (o *Outline) NodeAt(row int) Node { return o.node[o.shown.at(row)] }
+// NodeAt is the node of a row, [None] if there is no such row.
+func (o *Outline) NodeAt(row int) Node {
+	if row < 0 || row >= o.Len() {
+		return None
+	}
+	return o.node[o.shown.at(row)]
+}
 
 // Window is the first of height rows with the selected one in their middle, as
 // far as there are rows to fill them.
@@ -47,12 +52,11 @@ func (o *Outline) Select(n Node) {
 
 // Reveal unfolds what hides a node and selects it as [Outline.Select] does.
 func (o *Outline) Reveal(n Node) {
-	for above := n; above != None; {
-		above = o.src.View.Parent(above)
-		if above == None {
+	for above := n; o.has(above); {
+		// The folds are a set of positions like any other.
+		if above = o.src.View.Parent(above); above == None {
 			break
 		}
-		// Folds are a set of positions like any other.
 		p := o.nearest(o.folded, o.pos[above])
 		if p < 0 {
 			break
@@ -199,7 +203,7 @@ func (o *Outline) NextSibling() {
 // Fold hides what is below a node. It says whether it could: only roots and
 // nodes with siblings that have something below fold.
 func (o *Outline) Fold(n Node) bool {
-	if n < 0 || int(n) >= len(o.pos) || !o.foldable(o.pos[n]) {
+	if !o.has(n) || !o.foldable(o.pos[n]) {
 		return false
 	}
 	o.folded.set(o.pos[n])
@@ -209,7 +213,7 @@ func (o *Outline) Fold(n Node) bool {
 
 // Unfold shows what Fold hid; folds in there stay.
 func (o *Outline) Unfold(n Node) {
-	if n >= 0 && int(n) < len(o.pos) {
+	if o.has(n) {
 		o.folded.clear(o.pos[n])
 		o.show()
 	}
@@ -222,12 +226,15 @@ func (o *Outline) Folds() []Node { return o.nodes(o.folded) }
 func (o *Outline) SetFolds(nodes []Node) {
 	clear(o.folded)
 	for _, n := range nodes {
-		if n >= 0 && int(n) < len(o.pos) {
+		if o.has(n) {
 			o.folded.set(o.pos[n])
 		}
 	}
 	o.show()
 }
+
+// has says whether a node is one of those that are shown.
+func (o *Outline) has(n Node) bool { return n >= 0 && int(n) < len(o.pos) }
 
 // at is the position of the selected node. There must be rows.
 func (o *Outline) at() int32 { return o.pos[o.selected] }
@@ -246,7 +253,7 @@ func (o *Outline) reselect() {
 	if o.Len() == 0 {
 		return
 	}
-	if o.selected >= 0 && int(o.selected) < len(o.pos) {
+	if o.has(o.selected) {
 		if p := o.nearest(o.shown.bits, o.pos[o.selected]); p >= 0 {
 			o.selected = o.node[p]
 			return

@@ -191,6 +191,7 @@ func (m *naive) rows(width int) []Row {
 		if several {
 			shift = 1
 		}
+		d.Level = max(0, d.indent-shift)
 		d.Prefix = prefix(d, shift, width/2)
 		d.Cells = len([]rune(d.Prefix))
 		rows = append(rows, d.Row)

@@ -29,7 +29,8 @@ const (
 	// Labelled has a label.
 	Labelled
 	// Silent is an answer without text that did not fail. It is hidden by every
-	// filter unless it is the leaf.
+	// filter unless it is the leaf. What a user should see all the same, because it
+	// has a label, say, is not to have it.
 	Silent
 
 	// present is every node: what is not one is a free position.
@@ -164,6 +165,9 @@ func (o *Outline) Update(src Source) {
 // Changed says that the class or text of a node is another one now (it got a
 // label, or lost it). Folds stay.
 func (o *Outline) Changed(n Node) {
+	if !o.has(n) {
+		return
+	}
 	p := o.pos[n]
 	o.classify(p)
 	if int(n) < o.index.Len() {

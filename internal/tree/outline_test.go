@@ -249,3 +249,62 @@ func TestFilterNames(t *testing.T) {
 		t.Errorf("the ends join as %s", got)
 	}
 }
+
+// Going on at the leaf asks about nothing but what is new, until the positions
+// that were left free are used up.
+func TestUpdateAtLeafIsCheap(t *testing.T) {
+	const nodes = 1000
+	var f Forest
+	grow(&f, forking(100)(nodes), make([]int64, nodes))
+	asked := 0
+	src := Source{View: f.View(), Leaf: nodes - 1, Class: func(Node) Class { asked++; return User }}
+	o := NewOutline(src, Default, nil)
+	for range 50 {
+		asked = 0
+		src.Leaf = f.Add(src.Leaf, 0)
+		src.View = f.View()
+		o.Update(src)
+		if asked != 1 {
+			t.Fatalf("%d nodes were asked about, one is new", asked)
+		}
+	}
+	if o.Len() != nodes+50 || o.Selected() != nodes-1 {
+		t.Errorf("%d rows, %d selected", o.Len(), o.Selected())
+	}
+}
+
+// What is not there can be asked for.
+func TestUnknownNodes(t *testing.T) {
+	o := textOutline("a", "b")
+	for _, n := range []Node{None, -7, 2, 1 << 30} {
+		o.Changed(n)
+		o.Unfold(n)
+		o.Reveal(n)
+		o.Select(n)
+		if o.Fold(n) || o.RowOf(n) != -1 || o.NodeAt(int(n)) != None {
+			t.Errorf("node %d is there", n)
+		}
+		if o.Selected() != 1 {
+			t.Errorf("%d selected for %d, want the last row", o.Selected(), n)
+		}
+	}
+	empty := NewOutline(Source{Leaf: None, Class: func(Node) Class { return 0 }}, Default, nil)
+	for name, press := range goldenKeys {
+		press(empty)
+		if empty.Row() != -1 || empty.Rows(0, 10, 80) != nil || empty.Window(10) != 0 {
+			t.Errorf("%s finds something in nothing", name)
+		}
+	}
+}
+
+func TestWindow(t *testing.T) {
+	o := textOutline(make([]string, 100)...)
+	for _, c := range []struct{ row, height, want int }{
+		{0, 10, 0}, {4, 10, 0}, {5, 10, 0}, {6, 10, 1}, {50, 10, 45}, {50, 11, 45}, {99, 10, 90}, {95, 10, 90}, {50, 200, 0},
+	} {
+		o.SelectRow(c.row)
+		if got := o.Window(c.height); got != c.want {
+			t.Errorf("row %d in %d: from %d, want %d", c.row, c.height, got, c.want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ type Row struct {
 	// left part is a single `…`.
 	Prefix string
 	Cells  int
+	Level  int // how far it is indented, in levels of 3 cells, were there room
 	Fold   Fold
 	// Active: on the path to the leaf.
 	Active bool
@@ -61,6 +62,7 @@ func (d *pen) row(p int32) Row {
 	s := d.strandAt(p)
 	r := Row{Node: d.node[p], Active: p <= d.leaf, Leaf: p == d.leaf}
 	if p == d.first[s] {
+		r.Level = d.level(s)
 		r.Siblings = d.up[s] >= 0 || d.roots > 1
 		switch {
 		case d.folded.has(p):
@@ -71,8 +73,9 @@ func (d *pen) row(p int32) Row {
 		r.Prefix, r.Cells = d.head(s, r.Fold)
 		return r
 	}
+	r.Level = d.bodyLevel(s)
 	if s != d.drawn {
-		d.draw(d.bodyLevel(s), s)
+		d.draw(r.Level, s)
 		d.drawn, d.body, d.cells = s, string(d.line), len(d.line)
 	}
 	r.Prefix, r.Cells = d.body, d.cells
