@@ -1,10 +1,15 @@
 package session
 
 import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"banyan/internal/jsonl"
-	"banyan/internal/llm"
 	"banyan/internal/tree"
 )
 
@@ -20,67 +25,481 @@ type Options struct {
 
 // Manager owns one session: its log, tree, leaf and labels. It is not safe for
 // concurrent use: one goroutine owns it and hands out [Snapshot] values.
-type Manager struct{}
+//
+// Where an entry is, by its state:
+//
+//	held     in memory, given to the log with the first entry that makes the
+//	         session worth a file (the first message)
+//	pending  in memory, the disk has refused it; the log tries again
+//	saved    in the file, durable
+type Manager struct {
+	o        Options
+	log      *jsonl.Log // nil in memory
+	header   Header
+	path     string
+	readOnly string // why it cannot be written
 
-// New makes a session for a working directory. Its file, below dir, comes into
-// being with the first message of the user. An empty dir keeps it in memory.
-func New(dir, cwd string, o Options) (*Manager, error) { panic("not yet") }
+	fold *fold
+	leaf tree.Node // where the next entry goes; fold.leaf is where an opening would put it
 
-// Open opens a session file. It never changes the file. Errors name the path
-// and what to do: see [NotSessionError], [jsonl.LockedError].
-func Open(path string, o Options) (*Manager, error) { panic("not yet") }
+	held    [][]byte // lines for the log, in order; the header first while there is no file
+	refused error    // why held lines are held although they should be in the file
+	begun   bool     // the file exists, or should
+	old     [][]byte // lines of the migrated form, until it is written
+	version int      // of the file while old is not nil
+
+	snap *state // the current state, nil after a change
+}
+
+// New makes a session for a working directory. Its file, in dir, comes into
+// being with the first message. An empty dir keeps it in memory.
+func New(dir, cwd string, o Options) (*Manager, error) {
+	o = o.withDefaults()
+	now := o.now()
+	if o.SessID == "" {
+		o.SessID = o.newSessionID()
+	}
+	m := &Manager{o: o, leaf: tree.None}
+	m.fold = newFold(m.read)
+	m.header = Header{ID: o.SessID, Version: Version, Time: now, Cwd: cwd, Parent: o.Parent}
+	line, err := encodeHeader(m.header)
+	if err != nil {
+		return nil, fmt.Errorf("beginning a session: %w", err)
+	}
+	m.held = [][]byte{line}
+	if dir == "" {
+		return m, nil
+	}
+	m.path = filepath.Join(dir, FileName(now, o.SessID))
+	m.log, err = jsonl.Create(m.path, jsonl.Options{FS: o.FS})
+	if err != nil {
+		return nil, fmt.Errorf("beginning a session: %w", err)
+	}
+	return m, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// now is the time as the file can hold it.
+func (o Options) now() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
+
+func (o Options) newSessionID() string {
+	id, err := uuid.NewV7()
+	if err != nil {
+		id = uuid.New()
+	}
+	return id.String()
+}
+
+// newID makes an id that is not in the session, nor in entries that are about to be.
+func (m *Manager) newID(coming []Entry) ID {
+	taken := func(id ID) bool {
+		return slices.ContainsFunc(coming, func(e Entry) bool { return e.ID == id })
+	}
+	for {
+		var id ID
+		if m.o.NewID != nil {
+			id = ID(m.o.NewID())
+		} else {
+			id = ID(uuid.NewString()[:8])
+		}
+		if _, ok := m.fold.resolve(id); !ok && !taken(id) {
+			return id
+		}
+	}
+}
+
+func (m *Manager) read(p jsonl.Pos) ([]byte, error) {
+	if m.log == nil {
+		return nil, errors.New("the session has no file")
+	}
+	return m.log.ReadAt(p)
+}
 
 // Append adds an entry below the leaf and moves the leaf to it. When it returns
-// the entry is durable; if it returns an *UnsavedError the entry is in the
-// session all the same, in memory, and Unsaved counts it. Kinds that need a
-// target (Label) fail where it does not exist.
-func (m *Manager) Append(d Data) (Entry, error) { panic("not yet") }
+// the entry is durable; if it returns an [*UnsavedError] the entry is in the
+// session all the same, in memory, and Unsaved counts it. Kinds that name
+// another entry (the target of a Label, the first kept of a Compaction) fail
+// where that does not exist.
+func (m *Manager) Append(d Data) (Entry, error) {
+	entries, err := m.AppendAll(d)
+	if len(entries) == 0 {
+		return Entry{}, err
+	}
+	return entries[0], err
+}
 
 // AppendAll is Append of several entries in a chain with one sync.
-func (m *Manager) AppendAll(ds ...Data) ([]Entry, error) { panic("not yet") }
+func (m *Manager) AppendAll(ds ...Data) ([]Entry, error) {
+	if err := m.writable(); err != nil {
+		return nil, err
+	}
+	entries, lines, err := m.encode(ds)
+	if err != nil {
+		return nil, err
+	}
+	return entries, m.commit(lines, worthAFile(ds))
+}
+
+func (m *Manager) writable() error {
+	if m.readOnly != "" {
+		return fmt.Errorf("%s cannot be written: %s; fork it to go on in a file of its own: %w", m.path, m.readOnly, jsonl.ErrReadOnly)
+	}
+	if n, ok := m.fold.resolve(m.fileID(m.leaf)); m.leaf != tree.None && (!ok || n != m.leaf) {
+		return fmt.Errorf("entry %s has the id of a later entry of the file, so nothing can be hung below it; fork it to go on there", m.fold.ids.view().id(m.leaf))
+	}
+	return nil
+}
+
+// worthAFile tells whether entries are more than the state that a session
+// begins with: an empty session leaves no file.
+func worthAFile(ds []Data) bool {
+	for _, d := range ds {
+		switch d.(type) {
+		case Message, Command, CustomMessage, BranchSummary, Compaction:
+			return true
+		}
+	}
+	return false
+}
+
+// encode makes entries in a chain below the leaf, and their lines.
+func (m *Manager) encode(ds []Data) ([]Entry, [][]byte, error) {
+	entries, lines := make([]Entry, len(ds)), make([][]byte, len(ds))
+	parent, inFile := m.idOf(m.leaf), m.fileID(m.leaf)
+	now := m.o.now()
+	for i, d := range ds {
+		id := m.newID(entries[:i])
+		d, err := m.complete(d, parent, now)
+		if err != nil {
+			return nil, nil, err
+		}
+		entries[i] = Entry{ID: id, Parent: parent, Time: now, Data: d}
+		line, err := encodeEntry(Entry{ID: id, Parent: inFile, Time: now, Data: d})
+		if err != nil {
+			return nil, nil, err
+		}
+		lines[i] = line
+		parent, inFile = id, id
+	}
+	return entries, lines, nil
+}
+
+// complete fills in what an entry takes from its place, and checks what it names.
+func (m *Manager) complete(d Data, parent ID, now time.Time) (Data, error) {
+	switch d := d.(type) {
+	case Message:
+		if d.Time.IsZero() {
+			d.Time = now
+		}
+		return d, nil
+	case Command:
+		if d.Time.IsZero() {
+			d.Time = now
+		}
+		return d, nil
+	case BranchSummary:
+		if d.From == "" {
+			d.From = parent
+		}
+		return d, nil
+	case Label:
+		n := m.Snapshot().Node(d.Target)
+		if n == tree.None {
+			return nil, notFound(m.Snapshot(), d.Target)
+		}
+		if again, _ := m.fold.resolve(m.fileID(n)); again != n {
+			return nil, fmt.Errorf("entry %s has the id of a later entry of the file, so it cannot be labelled", d.Target)
+		}
+		d.Target = m.fileID(n)
+		return d, nil
+	case Compaction:
+		if d.FirstKept != "" && !m.onPath(d.FirstKept) {
+			return nil, fmt.Errorf("a compaction cannot keep from entry %s on: it is not on the active path", d.FirstKept)
+		}
+		return d, nil
+	}
+	return d, nil
+}
+
+func notFound(s Snapshot, id ID) error {
+	return fmt.Errorf("entry %s not found%s", clip([]byte(id)), s.nearest(string(id)))
+}
+
+func (m *Manager) onPath(id ID) bool {
+	n := m.Snapshot().Node(id)
+	return n != tree.None && m.fold.forest.View().Common(n, m.leaf) == n
+}
+
+// commit writes lines and takes them into the session, whatever the disk says.
+func (m *Manager) commit(lines [][]byte, begins bool) error {
+	pos, err := m.write(lines, begins)
+	for i, line := range lines {
+		if pos != nil {
+			m.fold.line(line, pos[i])
+		} else {
+			m.fold.line(line, m.fold.mem.add(line))
+		}
+	}
+	m.leaf, m.snap = m.fold.leaf, nil
+	if err != nil {
+		return &UnsavedError{Count: m.Unsaved(), Err: err}
+	}
+	return nil
+}
+
+// write gives lines to the log. No positions and no error: they are only in
+// memory, as they should be.
+func (m *Manager) write(lines [][]byte, begins bool) ([]jsonl.Pos, error) {
+	if m.log == nil {
+		return nil, nil
+	}
+	if !m.begun && !begins {
+		m.held = append(m.held, lines...)
+		return nil, nil
+	}
+	m.begun = true
+	m.held = append(m.held, lines...)
+	pos, err := m.release()
+	if err != nil || len(pos) < len(lines) {
+		return nil, err
+	}
+	return pos[len(pos)-len(lines):], nil
+}
+
+// release gives the held lines to the log, which keeps what the disk refuses.
+// Only what stands between them and the log leaves them held: a migration that
+// fails.
+func (m *Manager) release() ([]jsonl.Pos, error) {
+	if m.refused = m.migrateFile(); m.refused != nil {
+		return nil, m.refused
+	}
+	for {
+		pos, err := m.log.Append(m.held...)
+		if _, grown := errors.AsType[*jsonl.GrownError](err); grown {
+			if err := m.takeIn(); err != nil {
+				m.refused = err
+				return nil, err
+			}
+			continue
+		}
+		m.held = nil
+		return pos, err
+	}
+}
+
+// takeIn reads what another program has appended. Our leaf stays where it is:
+// we go on beside what came in.
+func (m *Manager) takeIn() error {
+	err := m.log.Grown(func(l jsonl.Line) bool {
+		m.fold.line(l.Bytes, l.Pos)
+		return true
+	})
+	m.number(nil)
+	m.snap = nil
+	return err
+}
+
+// Refresh reads what another process has appended to a session that was opened
+// read-only, and follows its leaf. It tells whether anything came in.
+func (m *Manager) Refresh() (bool, error) {
+	if m.log == nil || m.readOnly == "" || m.old != nil {
+		return false, nil
+	}
+	before := m.fold.bytes
+	follow := m.leaf == m.fold.leaf
+	err := m.takeIn()
+	if follow {
+		m.leaf = m.fold.leaf
+	}
+	return m.fold.bytes != before, err
+}
 
 // Branch moves the leaf to an entry, which must exist. It writes nothing.
-func (m *Manager) Branch(id ID) error { panic("not yet") }
+func (m *Manager) Branch(id ID) error {
+	n := m.Snapshot().Node(id)
+	if n == tree.None {
+		return notFound(m.Snapshot(), id)
+	}
+	m.leaf, m.snap = n, nil
+	return nil
+}
 
 // ResetLeaf moves the leaf before the first entry: the next one is a new root.
-func (m *Manager) ResetLeaf() { panic("not yet") }
+func (m *Manager) ResetLeaf() { m.leaf, m.snap = tree.None, nil }
 
 // BranchWithSummary moves the leaf to an entry (zero: before the first) and
-// appends a summary there. Its From is set.
-func (m *Manager) BranchWithSummary(to ID, s BranchSummary) (Entry, error) { panic("not yet") }
+// appends a summary there. Its From is set. Where it fails the leaf stays.
+func (m *Manager) BranchWithSummary(to ID, s BranchSummary) (Entry, error) {
+	before := m.leaf
+	m.ResetLeaf()
+	if to != "" {
+		if err := m.Branch(to); err != nil {
+			m.leaf = before
+			return Entry{}, err
+		}
+	}
+	s.From = to
+	e, err := m.Append(s)
+	if e.ID == "" {
+		m.leaf, m.snap = before, nil
+	}
+	return e, err
+}
 
 // RemoveLeafMessage moves the leaf from a message, if it is the leaf, to its
 // parent: a failed answer stays in the file and leaves the context.
-func (m *Manager) RemoveLeafMessage(id ID) bool { panic("not yet") }
+func (m *Manager) RemoveLeafMessage(id ID) bool {
+	s := m.Snapshot()
+	if m.leaf == tree.None || s.Leaf() != id || s.Class(m.leaf).Kind != (Message{}).kind() {
+		return false
+	}
+	m.leaf, m.snap = m.fold.forest.View().Parent(m.leaf), nil
+	return true
+}
 
-// CreateBranchedSession writes the path to an entry into a new file in dir
-// whose parent is this session, and returns it opened. A session in memory
-// gives one in memory.
-func (m *Manager) CreateBranchedSession(dir string, leaf ID) (*Manager, error) { panic("not yet") }
-
-// SavePosition writes a position record if the leaf was moved since the last append.
-func (m *Manager) SavePosition() error { panic("not yet") }
+// SavePosition writes a position record if an opening of the file would put the
+// leaf elsewhere. It does nothing where there is no file or it cannot be written.
+func (m *Manager) SavePosition() error {
+	if m.log == nil || !m.begun || m.leaf == m.fold.leaf || m.writable() != nil {
+		return nil
+	}
+	line, err := encodeEntry(Entry{
+		ID:     m.newID(nil),
+		Parent: m.fileID(m.leaf), Time: m.o.now(), Data: Custom{Type: PositionType},
+	})
+	if err != nil {
+		return err
+	}
+	return m.commit([][]byte{line}, true)
+}
 
 // Unsaved is the number of entries that are only in memory because the disk refused them.
-func (m *Manager) Unsaved() int { panic("not yet") }
+func (m *Manager) Unsaved() int {
+	if m.log == nil {
+		return 0
+	}
+	n := 0
+	lines := m.log.Pending()
+	if m.refused != nil {
+		lines = append(lines[:len(lines):len(lines)], m.held...)
+	}
+	for _, line := range lines {
+		if isEntry(line) {
+			n++
+		}
+	}
+	return n
+}
+
+// isEntry tells an entry's line from a header's and a position record's.
+func isEntry(line []byte) bool {
+	h, _ := readHead(line)
+	if string(h.kind) != `"custom"` {
+		return string(h.kind) != `"session"`
+	}
+	custom, _ := unquote(field(line, h, "customType"))
+	return custom != PositionType
+}
 
 // Flush tries again to save them.
-func (m *Manager) Flush() error { panic("not yet") }
+func (m *Manager) Flush() error {
+	if m.log == nil || m.Unsaved() == 0 {
+		return nil
+	}
+	var err error
+	if len(m.held) > 0 && m.begun {
+		_, err = m.release()
+	} else {
+		err = m.flushLog()
+	}
+	if err != nil {
+		return &UnsavedError{Count: m.Unsaved(), Err: err}
+	}
+	return nil
+}
 
-// SaveAs writes the whole session, unsaved entries included, elsewhere and goes on there.
-func (m *Manager) SaveAs(path string) error { panic("not yet") }
+func (m *Manager) flushLog() error {
+	for {
+		_, err := m.log.Flush()
+		if _, grown := errors.AsType[*jsonl.GrownError](err); !grown {
+			return err
+		}
+		if err := m.takeIn(); err != nil {
+			return err
+		}
+	}
+}
 
-// Close saves the position and gives the file back.
-func (m *Manager) Close() error { panic("not yet") }
+// Notices are what happened to the file that a person should know and that no
+// error says, e.g. that a torn last line was saved. Each is told once.
+func (m *Manager) Notices() []string {
+	if m.log == nil {
+		return nil
+	}
+	return m.log.Notices()
+}
+
+// Close saves the position and gives the file back. The error says how many
+// entries are lost unless [Manager.SaveAs] saves them elsewhere first.
+func (m *Manager) Close() error {
+	if m.log == nil {
+		return nil
+	}
+	err := m.SavePosition()
+	if err == nil {
+		err = m.Flush()
+	}
+	closeErr := m.log.Close()
+	if err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("closing the session: %w", err)
+	}
+	return nil
+}
 
 // Snapshot is the session as it is now, in O(1).
-func (m *Manager) Snapshot() Snapshot { panic("not yet") }
+func (m *Manager) Snapshot() Snapshot {
+	if m.snap == nil {
+		m.snap = m.fold.state()
+		m.snap.header, m.snap.path, m.snap.readOnly, m.snap.leaf = m.header, m.path, m.readOnly, m.leaf
+	}
+	return Snapshot{m.snap}
+}
+
+func (m *Manager) idOf(n tree.Node) ID {
+	if n == tree.None {
+		return ""
+	}
+	return m.fold.ids.view().id(n)
+}
+
+// fileID is the id of a node in the file.
+func (m *Manager) fileID(n tree.Node) ID {
+	if id, ok := m.fold.marks.fileID[n]; ok {
+		return id
+	}
+	return m.idOf(n)
+}
 
 // UnsavedError says that the disk refused entries, which stay in memory.
 type UnsavedError struct {
-	Count int
+	Count int // entries that are only in memory
 	Err   error
 }
+
+func (e *UnsavedError) Error() string {
+	return fmt.Sprintf("%d entries are not saved yet: %v", e.Count, e.Err)
+}
+
+func (e *UnsavedError) Unwrap() error { return e.Err }
 
 // NotSessionError says that a file cannot be opened as a session; it was not changed.
 type NotSessionError struct {
@@ -89,119 +508,10 @@ type NotSessionError struct {
 	Hint   string
 }
 
-// Header is a session's first line.
-type Header struct {
-	ID      string
-	Version int // as in the file
-	Time    time.Time
-	Cwd     string
-	Parent  string // parentSession
+func (e *NotSessionError) Error() string {
+	text := fmt.Sprintf("%s is not a session: %s", e.Path, e.Reason)
+	if e.Hint != "" {
+		text += ". " + e.Hint
+	}
+	return text
 }
-
-// Problem is something that was found and healed, or worked around, on opening.
-type Problem struct {
-	Line int    `json:"line"` // counted from 1
-	Kind string `json:"kind"` // a stable word, e.g. "torn-tail"
-	Text string `json:"text"`
-}
-
-// Snapshot is a session as it was at one moment: immutable, safe to read
-// anywhere. Bodies of entries are read and decoded when asked for.
-type Snapshot struct{}
-
-// Header is the session's header.
-func (s Snapshot) Header() Header { panic("not yet") }
-
-// Path is the session's file, empty in memory. The file may not exist yet.
-func (s Snapshot) Path() string { panic("not yet") }
-
-// Name is the session's name, empty if it has none.
-func (s Snapshot) Name() string { panic("not yet") }
-
-// Problems were found on opening.
-func (s Snapshot) Problems() []Problem { panic("not yet") }
-
-// ReadOnly says why the session cannot be written, empty if it can.
-func (s Snapshot) ReadOnly() string { panic("not yet") }
-
-// Bytes is the size of the file.
-func (s Snapshot) Bytes() int64 { panic("not yet") }
-
-// Leaf is where the next entry goes; zero before the first.
-func (s Snapshot) Leaf() ID { panic("not yet") }
-
-// Len is the number of entries; position records do not count.
-func (s Snapshot) Len() int { panic("not yet") }
-
-// Entry finds an entry. The error is for bodies that can no longer be read.
-func (s Snapshot) Entry(id ID) (Entry, bool, error) { panic("not yet") }
-
-// Branch is the path from a root to an entry, root first; empty for the zero
-// ID. It is the specification's getBranch. Bodies are decoded.
-func (s Snapshot) Branch(id ID) ([]Entry, error) { panic("not yet") }
-
-// PathIDs is Branch without bodies.
-func (s Snapshot) PathIDs(id ID) []ID { panic("not yet") }
-
-// Children are an entry's children, oldest first; the roots for the zero ID.
-func (s Snapshot) Children(id ID) []ID { panic("not yet") }
-
-// Label is an entry's label, empty if it has none.
-func (s Snapshot) Label(id ID) string { panic("not yet") }
-
-// Labels are all labelled entries.
-func (s Snapshot) Labels() map[ID]string { panic("not yet") }
-
-// Resolve finds the one entry whose id or label begins with text. The error
-// lists the candidates, or the nearest names where there are none.
-func (s Snapshot) Resolve(text string) (ID, error) { panic("not yet") }
-
-// Tree is the shape of the session, for outlines. Node and ID translate.
-func (s Snapshot) Tree() tree.View         { panic("not yet") }
-func (s Snapshot) Node(id ID) tree.Node    { panic("not yet") }
-func (s Snapshot) ID(n tree.Node) ID       { panic("not yet") }
-func (s Snapshot) Class(n tree.Node) Class { panic("not yet") }
-
-// Class is what the index knows of an entry without its body.
-type Class struct {
-	Kind string   // entry type
-	Role llm.Role // of a message; also "bashExecution", "custom"
-	// The following are for assistant messages.
-	HasText bool
-	Failed  bool // stop reason other than stop and toolUse
-}
-
-// Context is what a model sees at a leaf, and the state that holds there.
-func (s Snapshot) Context(leaf ID) (Context, error) { panic("not yet") }
-
-// UsageSince sums the usage of assistant messages, compactions and summaries on
-// the active path after an entry; zero where it is not on the path. The zero ID means all of the path.
-func (s Snapshot) UsageSince(id ID) llm.Usage { panic("not yet") }
-
-// Context is what a model sees at a leaf, and the state that holds there.
-type Context struct {
-	Leaf     ID
-	Model    ModelRef // zero if none was ever chosen
-	Thinking llm.ThinkingLevel
-	Mode     string
-	Rules    []string // injected stream rules
-	Items    []Item
-}
-
-// ModelRef names a model of a provider.
-type ModelRef struct{ Provider, Model string }
-
-// Item is one message of a context: Data is a [Message], [Command],
-// [CustomMessage], [BranchSummary] or [Compaction].
-type Item struct {
-	Entry ID
-	Time  time.Time
-	Data  Data
-}
-
-// Messages are the context as any provider accepts it; the one place where what
-// death left is healed: unanswered calls get a result saying that the outcome
-// is unknown, stray results are dropped, results follow their calls directly
-// and in order, failed and aborted answers that carry nothing usable are left
-// out, no text is empty.
-func (c Context) Messages() []llm.Message { panic("not yet") }

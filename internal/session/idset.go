@@ -1,0 +1,154 @@
+package session
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"math/rand/v2"
+	"strconv"
+	"sync/atomic"
+
+	"banyan/internal/tree"
+)
+
+// idSet finds the node of an id. One goroutine adds; any goroutine may look
+// through an idView.
+//
+// Ids that we make are 8 hex digits and take 8 bytes here, not a string's 24
+// and more; other ids go to a list beside. The table is open addressing with
+// atomic slots that are written once: a reader that meets a node younger than
+// its view passes over it.
+type idSet struct {
+	keys  []uint64 // by node: the hex digits' value, or odd and a place in odds
+	odds  []ID
+	slots []atomic.Int32 // node + 1; 0 is empty. The length is a power of two.
+}
+
+// odd marks the key of an id that is not 8 lower-case hex digits.
+const odd = 1 << 63
+
+// Seeds are per process, so that no file can be made to collide.
+var (
+	idSeed     = [2]uint64{rand.Uint64(), rand.Uint64() | 1}
+	idHashSeed = maphash.MakeSeed()
+)
+
+// idView is an idSet as it was at one moment.
+type idView struct {
+	keys  []uint64
+	odds  []ID
+	slots []atomic.Int32
+}
+
+func (s *idSet) view() idView { return idView(*s) }
+
+// add gives the next node an id, or says which node has it already.
+func (s *idSet) add(id []byte) (taken tree.Node, ok bool) {
+	if 2*len(s.keys) >= len(s.slots) {
+		s.grow()
+	}
+	key, plain := hexKey(id)
+	v := s.view()
+	i, taken := probe(v, id, key, plain)
+	if taken != tree.None {
+		return taken, false
+	}
+	if !plain {
+		key = odd | uint64(len(s.odds))
+		s.odds = append(s.odds, ID(id))
+	}
+	s.keys = append(s.keys, key)
+	s.slots[i].Store(int32(len(s.keys)))
+	return tree.None, true
+}
+
+// grow makes a table of twice the size. Views keep the old one, which holds all of theirs.
+func (s *idSet) grow() {
+	s.slots = make([]atomic.Int32, max(64, 2*len(s.slots)))
+	for n, key := range s.keys {
+		s.place(n, s.view().hash(key))
+	}
+}
+
+func (s *idSet) place(n int, hash uint64) {
+	mask := uint64(len(s.slots) - 1)
+	i := hash & mask
+	for s.slots[i].Load() != 0 {
+		i = (i + 1) & mask
+	}
+	s.slots[i].Store(int32(n + 1))
+}
+
+// find is the node of an id, tree.None where there is none.
+func (v idView) find(id ID) tree.Node {
+	if len(v.slots) == 0 {
+		return tree.None
+	}
+	key, plain := hexKey(id)
+	_, n := probe(v, id, key, plain)
+	return n
+}
+
+// probe is the node of an id, or the empty slot where it would be.
+func probe[T ID | []byte](v idView, id T, key uint64, plain bool) (uint64, tree.Node) {
+	mask := uint64(len(v.slots) - 1)
+	for i := hashID(id, key, plain) & mask; ; i = (i + 1) & mask {
+		n := int(v.slots[i].Load()) - 1
+		switch {
+		case n < 0:
+			return i, tree.None
+		case n >= len(v.keys): // younger than the view
+		case plain && v.keys[n] == key, !plain && v.keys[n]&odd != 0 && string(v.odds[v.keys[n]&^odd]) == string(id):
+			return i, tree.Node(n)
+		}
+	}
+}
+
+// id is the id of a node.
+func (v idView) id(n tree.Node) ID {
+	key := v.keys[n]
+	if key&odd != 0 {
+		return v.odds[key&^odd]
+	}
+	return hexID(uint32(key))
+}
+
+func (v idView) hash(key uint64) uint64 {
+	if key&odd != 0 {
+		return hashID(v.odds[key&^odd], key, false)
+	}
+	return hashID[ID]("", key, true)
+}
+
+func hashID[T ID | []byte](id T, key uint64, plain bool) uint64 {
+	if !plain {
+		return maphash.String(idHashSeed, string(id))
+	}
+	hi, lo := bits.Mul64(key^idSeed[0], idSeed[1])
+	return hi ^ lo
+}
+
+// hexKey is the value of an id of 8 lower-case hex digits.
+func hexKey[T ID | []byte](id T) (uint64, bool) {
+	if len(id) != 8 {
+		return 0, false
+	}
+	var key uint64
+	for i := range 8 {
+		c := id[i]
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		default:
+			return 0, false
+		}
+		key = key<<4 | uint64(c)
+	}
+	return key, true
+}
+
+func hexID(v uint32) ID {
+	var b [9]byte // a leading 1 keeps the zeros
+	return ID(strconv.AppendUint(b[:0], 1<<32|uint64(v), 16)[1:])
+}

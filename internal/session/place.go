@@ -1,0 +1,75 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Dir is the folder for the sessions of a working directory, below the data
+// directory: dataDir/sessions/<base name>-<hash of the real path>. Two working
+// directories never share one; a symbolic link and its target do.
+func Dir(dataDir, cwd string) string {
+	return filepath.Join(Sessions(dataDir), Project(cwd))
+}
+
+// Sessions is the folder of all projects' folders.
+func Sessions(dataDir string) string { return filepath.Join(dataDir, "sessions") }
+
+// Project is the name of a working directory's folder.
+func Project(cwd string) string {
+	path := realPath(cwd)
+	sum := sha256.Sum256([]byte(path))
+	return projectBase(path) + "-" + hex.EncodeToString(sum[:5])
+}
+
+// realPath is a path absolute and without symbolic links, as far as it exists.
+func realPath(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+// projectBase is the base name, made fit for a file name everywhere: it is for
+// people, the hash is what tells projects apart.
+func projectBase(path string) string {
+	const most = 80
+	base := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, filepath.Base(path))
+	for len(base) > most {
+		base = strings.ToValidUTF8(base[:most], "")
+	}
+	if strings.Trim(base, "._") == "" {
+		return "root"
+	}
+	return base
+}
+
+// FileName is the name of a session's file.
+func FileName(at time.Time, id string) string {
+	stamp := at.UTC().Format(timeForm)
+	return strings.NewReplacer(":", "-", ".", "-").Replace(stamp) + "_" + id + Extension
+}
+
+// Extension ends the name of every session file.
+const Extension = ".jsonl"
+
+// idOfFile is the session's id as its file's name has it, for files whose
+// header cannot be read.
+func idOfFile(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), Extension)
+	if _, id, ok := strings.Cut(name, "_"); ok && id != "" {
+		return id
+	}
+	return name
+}
