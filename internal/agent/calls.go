@@ -11,14 +11,9 @@ import (
 	"banyan/internal/tool"
 )
 
-// runCalls runs an answer's calls: neighbours that only look run together, all
+// runCalls runs calls: neighbours that only look run together, all
 // others one at a time and in order. Every call gets exactly one Returned.
-func (l Loop) runCalls(ctx context.Context, answer llm.Message, emit func(Event) error) error {
-	calls := answer.Calls()
-	if answer.StopReason == llm.StopLength {
-		// The model was cut off in the middle of what it meant to do.
-		return l.refuse(calls, "Not run: the answer reached its output limit. Make the call again.", emit)
-	}
+func (l Loop) runCalls(ctx context.Context, calls []llm.ToolCall, emit func(Event) error) error {
 	for len(calls) > 0 {
 		if ctx.Err() != nil {
 			if err := l.refuse(calls, "Not run: the user interrupted.", emit); err != nil {

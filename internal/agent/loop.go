@@ -64,7 +64,7 @@ func (l Loop) Run(ctx context.Context, emit func(Event) error) error {
 		if len(calls) == 0 && len(cut) == 0 {
 			return nil
 		}
-		if err := l.runCalls(ctx, answer, emit); err != nil {
+		if err := l.runCalls(ctx, calls, emit); err != nil {
 			return err
 		}
 		if len(cut) > 0 {
