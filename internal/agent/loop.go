@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"banyan/internal/llm"
 	"banyan/internal/tool"
 )
@@ -106,6 +108,7 @@ func (l Loop) answer(ctx context.Context, req llm.Request, emit func(Event) erro
 		failed = errors.New("the answer ended before the model said that it was complete")
 	}
 	m := fold.Message()
+	m.Content = identified(m.Content)
 	switch {
 	case failed != nil && ctx.Err() != nil:
 		m.StopReason, m.ErrorMessage = llm.StopAborted, "interrupted"
@@ -121,6 +124,24 @@ func (l Loop) answer(ctx context.Context, req llm.Request, emit func(Event) erro
 		return m, nil, err
 	}
 	return m, fold.Cut(), failed
+}
+
+// identified gives calls an id where the model gave none, or the same one
+// twice: results find their calls by it.
+func identified(blocks []llm.Block) []llm.Block {
+	seen := map[string]bool{}
+	for i, b := range blocks {
+		call, ok := b.(llm.ToolCall)
+		if !ok {
+			continue
+		}
+		if call.ID == "" || seen[call.ID] {
+			call.ID = "call_" + uuid.NewString()
+			blocks[i] = call
+		}
+		seen[call.ID] = true
+	}
+	return blocks
 }
 
 func withoutCalls(blocks []llm.Block) []llm.Block {

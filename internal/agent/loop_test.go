@@ -166,6 +166,25 @@ func TestTheSameCallOverAndOverIsBrokenOff(t *testing.T) {
 	}
 }
 
+func TestCallsWithoutIDsOfTheirOwnGetSome(t *testing.T) {
+	twice := llmtest.Events(
+		llm.CallDelta{Block: 0, Name: "look", Arguments: `{}`}, llm.CallDone{Block: 0},
+		llm.CallDelta{Block: 1, ID: "x", Name: "look", Arguments: `{}`}, llm.CallDone{Block: 1},
+		llm.CallDelta{Block: 2, ID: "x", Name: "look", Arguments: `{"n":1}`}, llm.CallDone{Block: 2},
+		llm.Done{Reason: llm.StopToolUse})
+	s := stage{model: llmtest.Script(twice, llmtest.Text("ok")), tools: plain}
+	if err := s.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for _, c := range s.messages[0].Calls() {
+		ids[c.ID] = true
+	}
+	if len(ids) != 3 || ids[""] || !ids["x"] {
+		t.Errorf("ids %v", ids)
+	}
+}
+
 func TestAToolThatPanicsHasFailed(t *testing.T) {
 	s := stage{
 		model: llmtest.Script(llmtest.Call("a", "boom", `{}`), llmtest.Text("ok")),
