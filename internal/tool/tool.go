@@ -1,8 +1,10 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"banyan/internal/llm"
 )
@@ -15,6 +17,10 @@ type Tool struct {
 	// Subject is the one line that a person recognises a call by: a path, a
 	// command, a pattern. Arguments may be incomplete or wrong.
 	Subject func(args json.RawMessage) string
+	// Preview is what the call would change, for approval: nil where the tool
+	// changes no file, and a nil View where the call would fail. It changes
+	// nothing.
+	Preview func(in Input) View
 	// Run does it. The arguments are one JSON object that fits the schema. It
 	// returns soon after ctx is done, having stopped what it began.
 	Run func(ctx context.Context, in Input) Result
@@ -46,10 +52,75 @@ type Result struct {
 	Err     error       // the call failed; the model is told its text
 }
 
-// Failf is a failed result.
+// Fail is a failed result.
 func Fail(err error) Result { return Result{Err: err} }
 
-// Text is a result of plain text.
+// TextResult is a result of plain text.
 func TextResult(text string, v View) Result {
 	return Result{Content: []llm.Block{llm.Text{Text: text}}, View: v}
+}
+
+// All are the tools that work on env, in the order in which models are told of
+// them.
+func All(env *Env) []Tool {
+	return []Tool{
+		env.read(),
+		env.write(),
+		env.edit(),
+		env.ls(),
+	}
+}
+
+// Find is the tool of that name.
+func Find(tools []Tool, name string) (Tool, bool) {
+	for _, t := range tools {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Tool{}, false
+}
+
+// spec is a tool of the package in the making; A is the struct of its
+// arguments.
+type spec[A any] struct {
+	name    string
+	access  Access
+	prompt  string
+	schema  string
+	preview func(A) View
+	run     func(context.Context, A, func(View)) Result
+}
+
+func (s spec[A]) tool() Tool {
+	t := Tool{
+		ToolSpec: llm.ToolSpec{Name: s.name, Description: s.prompt, Schema: json.RawMessage(s.schema)},
+		Access:   s.access,
+		Subject:  func(args json.RawMessage) string { return Describe(s.name, args) },
+		Run: func(ctx context.Context, in Input) Result {
+			args, err := decodeArgs[A](in.Args)
+			if err != nil {
+				return Fail(fmt.Errorf("%s: reading the arguments: %w", s.name, err))
+			}
+			return s.run(ctx, args, in.Progress)
+		},
+	}
+	if s.preview != nil {
+		t.Preview = func(in Input) View {
+			args, err := decodeArgs[A](in.Args)
+			if err != nil {
+				return nil
+			}
+			return s.preview(args)
+		}
+	}
+	return t
+}
+
+func decodeArgs[A any](raw json.RawMessage) (A, error) {
+	var args A
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&args)
+	return args, err
 }

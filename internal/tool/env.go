@@ -1,0 +1,102 @@
+package tool
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Env is what the tools of one program share. It is made once, by [NewEnv], and
+// its tools may run side by side. The exported fields are set before the first
+// tool runs.
+type Env struct {
+	// Dir is the workspace: absolute, without symbolic links. Relative paths
+	// start here, and so do commands.
+	Dir string
+	// PassEnv names variables that commands may see besides the usual ones.
+	PassEnv []string
+	// Now is the clock.
+	Now func() time.Time
+
+	temp  string // private folder, 0700, removed by Close
+	roots []root // the workspace first, then what AddDir added
+
+	// changing is held while a file is changed: changes are rare, take
+	// milliseconds, and must each see what the one before left.
+	changing sync.Mutex
+
+	// mu guards what follows: short look-ups by tools that run side by side.
+	mu   sync.Mutex
+	seen map[string][sha256.Size]byte // by real path: content that the model knows
+}
+
+// root is a folder below which tools work without leaving it.
+type root struct {
+	dir string
+	fs  *os.Root
+}
+
+// NewEnv makes the environment of tools that work in dir. Close releases it.
+func NewEnv(dir string) (*Env, error) {
+	e := &Env{Now: time.Now, seen: map[string][sha256.Size]byte{}}
+	if err := e.AddDir(dir); err != nil {
+		return nil, err
+	}
+	e.Dir = e.roots[0].dir
+	temp, err := os.MkdirTemp("", "banyan-")
+	if err != nil {
+		e.Close()
+		return nil, fmt.Errorf("making a private temporary folder: %w", err)
+	}
+	e.temp = temp
+	return e, nil
+}
+
+// AddDir adds a folder to those that tools may work in as in the workspace.
+func (e *Env) AddDir(dir string) error {
+	abs, err := filepath.Abs(dir)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	if err != nil {
+		return fmt.Errorf("opening the folder %s: %w", dir, err)
+	}
+	fs, err := os.OpenRoot(abs)
+	if err != nil {
+		return fmt.Errorf("opening the folder %s: %w", dir, err)
+	}
+	e.roots = append(e.roots, root{abs, fs})
+	return nil
+}
+
+// Close ends what still runs and removes the temporary folder.
+func (e *Env) Close() error {
+	for _, r := range e.roots {
+		r.fs.Close()
+	}
+	if e.temp == "" {
+		return nil
+	}
+	return os.RemoveAll(e.temp)
+}
+
+// know records that the model knows this content of a file.
+func (e *Env) know(real string, data []byte) {
+	sum := sha256.Sum256(data)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.seen[real] = sum
+}
+
+// knows tells whether the model has seen the file at all, and whether data is
+// what it has seen.
+func (e *Env) knows(real string, data []byte) (seen, same bool) {
+	sum := sha256.Sum256(data)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	old, seen := e.seen[real]
+	return seen, old == sum
+}
