@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -149,6 +150,12 @@ var steps = map[string]func(t *rapid.T, p *pair){
 		p.o.Update(p.source())
 		p.o.IndexSome(1000)
 	},
+	"branch": func(t *rapid.T, p *pair) {
+		p.add(t, p.node(t), 50)
+		p.m.leaf = Node(len(p.m.parent) - 1)
+		p.o.Update(p.source())
+		p.o.IndexSome(1000)
+	},
 	"move": func(t *rapid.T, p *pair) {
 		p.m.leaf = p.node(t)
 		p.o.Update(p.source())
@@ -193,6 +200,15 @@ func (p *pair) agree(t *rapid.T, width int) {
 	if of != len(all) || i != at(all, p.m.selected)+1 && of > 0 {
 		t.Fatalf("match %d of %d, want %d of %d", i, of, at(all, p.m.selected)+1, len(all))
 	}
+	var folds []Node
+	for _, d := range all {
+		if p.m.folded[d.Node] {
+			folds = append(folds, d.Node)
+		}
+	}
+	if got := p.o.Folds(); !slices.Equal(got, folds) {
+		t.Fatalf("folds %v, want %v", got, folds)
+	}
 	if len(want) > 0 {
 		from := rapid.IntRange(0, len(want)-1).Draw(t, "from")
 		count := rapid.IntRange(1, len(want)-from).Draw(t, "count")
@@ -207,7 +223,14 @@ func TestOutlineAgainstNaive(t *testing.T) {
 	rapid.Check(t, checkOutline)
 }
 
-func FuzzOutline(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkOutline)) }
+func FuzzOutline(f *testing.F) {
+	for seed := range byte(8) {
+		data := make([]byte, 4096)
+		rand.NewChaCha8([32]byte{seed}).Read(data)
+		f.Add(data)
+	}
+	f.Fuzz(rapid.MakeFuzz(checkOutline))
+}
 
 func checkOutline(t *rapid.T) {
 	// Seldom as many as make the sets several words long: the naive one is slow.

@@ -111,7 +111,9 @@ func TestSearchWhileIndexing(t *testing.T) {
 		{"goat", false, []Node{0, 2}},
 		{"goat", true, []Node{0, 2, 3}},
 	} {
-		o.Search(c.query)
+		if o.Search(c.query); o.Query() != c.query {
+			t.Errorf("the query is %q, want %q", o.Query(), c.query)
+		}
 		if done := o.IndexSome(1); done != c.done {
 			t.Errorf("done after %d: %v", o.Indexed(), done)
 		}
@@ -165,6 +167,7 @@ func TestSpans(t *testing.T) {
 		{`"a b"`, "xA \n\tBx", []string{"A \n\tB"}},
 		{"ö", "ÖÖ-ö", []string{"ÖÖ", "ö"}},
 		{"re:b+.", "aBBc b", []string{"BBc"}},
+		{"re:bc", "abCc", []string{"bC"}},
 		{"re:x*", "axa", []string{"x"}},
 		{"ab", "Kelvin \u212aab", []string{"ab"}},
 	} {
