@@ -9,7 +9,8 @@ import (
 // by word takes microseconds, which is what the outline's speed rests on.
 type bits []uint64
 
-func newBits(n int) bits { return make(bits, (n+63)/64) }
+// newBits is room for positions up to and including n, so that ranges may end there.
+func newBits(n int) bits { return make(bits, n/64+1) }
 
 func (b bits) has(i int32) bool { return b[i>>6]>>(i&63)&1 != 0 }
 func (b bits) set(i int32)      { b[i>>6] |= 1 << (i & 63) }
@@ -121,13 +122,10 @@ func (r ranked) count() {
 // len is the number of members.
 func (r ranked) len() int { return int(r.before[len(r.bits)]) }
 
-// rank is the number of members before i; i may be one past the end.
+// rank is the number of members before i.
 func (r ranked) rank(i int32) int32 {
 	w := i >> 6
-	if i&63 == 0 {
-		return r.before[w]
-	}
-	return r.before[w] + int32(mathbits.OnesCount64(r.bits[w]<<(64-i&63)))
+	return r.before[w] + int32(mathbits.OnesCount64(r.bits[w]&(1<<(i&63)-1)))
 }
 
 // at is the member that has k members before it.

@@ -140,6 +140,21 @@ func (v View) youngest(n Node) Node {
 	return k
 }
 
+// Newest is the node that was added last of n and everything below it, which is
+// a tip: where somebody goes on who comes back to a branch. O(nodes added since n).
+func (v View) Newest(n Node) Node {
+	newest := n
+	below := newBits(len(v.parent) - int(n)) // counted from n
+	below.set(0)
+	for m := n + 1; int(m) < len(v.parent); m++ {
+		if p := v.parent[m]; p >= n && below.has(int32(p-n)) {
+			below.set(int32(m - n))
+			newest = m
+		}
+	}
+	return newest
+}
+
 // Common is the deepest node that is on the path of both, [None] if there is none. O(depth).
 func (v View) Common(a, b Node) Node {
 	for a != b {

@@ -85,6 +85,17 @@ func TestForestAgainstNaive(t *testing.T) {
 		if n := len(parent); n > 0 {
 			a := Node(rapid.IntRange(-1, n-1).Draw(t, "a"))
 			b := Node(rapid.IntRange(-1, n-1).Draw(t, "b"))
+			if b != None {
+				newest := b
+				for m := range Node(n) {
+					if slices.Contains(naivePath(parent, m), b) {
+						newest = m
+					}
+				}
+				if got := f.View().Newest(b); got != newest {
+					t.Fatalf("newest of %d: %d, want %d", b, got, newest)
+				}
+			}
 			want := None
 			for i, m := range naivePath(parent, a) {
 				if other := naivePath(parent, b); i < len(other) && other[i] == m {

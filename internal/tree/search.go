@@ -12,11 +12,13 @@ import (
 )
 
 // Index holds what searches look in: each node's text, lower-cased, with runs of
-// white space as one blank, cut at Limit. It is filled in order of addition and
-// in steps, so that its owner can go on drawing meanwhile, or elsewhere before it
-// is given to an outline. It may outlive outlines. One goroutine owns it at a time.
+// white space as one blank, and cut. It is filled in order of addition and in
+// steps, so that its owner can go on drawing meanwhile, or elsewhere before it is
+// given to an outline. It may outlive outlines. One goroutine owns it at a time.
 type Index struct {
-	// Limit is how much of a text is kept, in bytes, at most 64 KB; 0 means 512.
+	// Limit is how much of a text is kept, in bytes, at most 64 KB. 0 means an even
+	// share of 64 MB, but between 256 bytes and 8 KB: all of nearly every text in
+	// sessions of usual size, its beginning in those of a million entries.
 	Limit int
 
 	// Texts stand in pages, none over two of them. A ref is page, offset and
@@ -26,9 +28,11 @@ type Index struct {
 }
 
 const (
-	pageSize     = 1 << 18
-	defaultLimit = 512
-	maxLimit     = 1 << 16
+	pageSize  = 1 << 18
+	maxLimit  = 1 << 16
+	allTexts  = 64 << 20
+	minShare  = 256
+	mostShare = 8 << 10
 )
 
 // Len is the number of nodes whose text is in the index.
@@ -41,20 +45,24 @@ func (x *Index) Bytes() int { return len(x.pages)*pageSize + 8*cap(x.refs) }
 // them, and says whether there are.
 func (x *Index) Fill(text func(Node) string, upTo, budget int) (done bool) {
 	for range min(budget, upTo-len(x.refs)) {
-		x.refs = append(x.refs, x.store(text(Node(len(x.refs)))))
+		x.refs = append(x.refs, x.store(text(Node(len(x.refs))), x.limit(upTo)))
 	}
 	return len(x.refs) >= upTo
 }
 
+// limit is how much of a text is kept where there are n.
+func (x *Index) limit(n int) int {
+	if x.Limit > 0 {
+		return min(x.Limit, maxLimit)
+	}
+	return min(max(allTexts/n, minShare), mostShare)
+}
+
 // replace takes in a node's text again. The old one stays behind in its page.
-func (x *Index) replace(n Node, text string) { x.refs[n] = x.store(text) }
+func (x *Index) replace(n Node, text string) { x.refs[n] = x.store(text, x.limit(len(x.refs))) }
 
 // store puts a text on the last page.
-func (x *Index) store(text string) uint64 {
-	limit := min(x.Limit, maxLimit)
-	if limit <= 0 {
-		limit = defaultLimit
-	}
+func (x *Index) store(text string, limit int) uint64 {
 	if n := len(x.pages); n == 0 || len(x.pages[n-1])+limit > pageSize {
 		x.pages = append(x.pages, make([]byte, 0, pageSize))
 	}

@@ -141,15 +141,21 @@ func TestIndexMadeElsewhere(t *testing.T) {
 }
 
 func TestIndexLimit(t *testing.T) {
-	for _, limit := range []int{1, 2, 3, 10, 100, maxLimit, maxLimit + 100} {
-		x := &Index{Limit: limit}
-		text := strings.Repeat("aäΩ😀 \n", 40_000)
-		x.Fill(func(Node) string { return text }, 3, 3)
-		for n := range Node(3) {
+	text := strings.Repeat("aäΩ😀 \n", 40_000)
+	for _, c := range []struct{ limit, nodes, want int }{
+		{1, 3, 1}, {2, 3, 2}, {3, 3, 3}, {10, 3, 10}, {100, 3, 100}, {maxLimit, 3, maxLimit}, {maxLimit + 100, 3, maxLimit},
+		{0, 1, 8 << 10}, {0, 20_000, 3355}, {0, 1_000_000, 256}, {-1, 1, 8 << 10},
+	} {
+		x := &Index{Limit: c.limit}
+		x.Fill(func(Node) string { return text }, c.nodes, 100)
+		for n := range Node(x.Len()) {
 			got := x.at(n)
-			if len(got) > min(limit, maxLimit) || len(got) < min(limit, maxLimit)-3 || !utf8.Valid(got) {
-				t.Errorf("limit %d keeps %d bytes, valid: %v", limit, len(got), utf8.Valid(got))
+			if len(got) > c.want || len(got) < c.want-3 || !utf8.Valid(got) {
+				t.Fatalf("limit %d of %d nodes keeps %d bytes, valid: %v", c.limit, c.nodes, len(got), utf8.Valid(got))
 			}
+		}
+		if least := min(c.nodes, 100) * (c.want - 3); x.Bytes() < least {
+			t.Errorf("%d bytes do not hold %d", x.Bytes(), least)
 		}
 	}
 }
