@@ -1,0 +1,166 @@
+package sandbox
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Command says what to run. It gets no standard input and no terminal, and a
+// session and process group of its own.
+type Command struct {
+	Path string   `json:"path"` // absolute path of the program
+	Args []string `json:"args"` // with the program's name first
+	Dir  string   `json:"dir"`
+	Env  []string `json:"env"` // all of it
+}
+
+// Status is how a command ended.
+type Status struct {
+	Code   int    `json:"code"`             // exit code; 0 if Signal is set
+	Signal string `json:"signal,omitempty"` // that ended it, e.g. "killed"
+}
+
+// Process is a command that was started, and all that it started.
+type Process struct {
+	control *os.File // closing it kills
+	kill    sync.Once
+	exited  chan struct{}
+	settled chan struct{}
+	gone    chan struct{}
+	// status and left are written before exited and settled are closed, and
+	// read after.
+	status Status
+	left   []int
+}
+
+// Start runs a command. What it and its children write goes to output, which
+// the caller may close when Start has returned: the command has its own copy.
+func Start(c Command, output *os.File) (*Process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program to run %s: %w", c.Path, err)
+	}
+	order, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	controlIn, control, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("running %s: %w", c.Path, err)
+	}
+	defer controlIn.Close()
+	status, statusOut, err := os.Pipe()
+	if err != nil {
+		control.Close()
+		return nil, fmt.Errorf("running %s: %w", c.Path, err)
+	}
+	defer statusOut.Close()
+	keeper := exec.Cmd{
+		Path:        self,
+		Args:        []string{keeperName},
+		Env:         []string{"GOMAXPROCS=2"}, // the order has the command's
+		Dir:         "/",
+		Stdout:      output,
+		Stderr:      output,
+		ExtraFiles:  []*os.File{controlIn, statusOut},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	if err := keeper.Start(); err != nil {
+		control.Close()
+		status.Close()
+		return nil, fmt.Errorf("running %s: %w", c.Path, err)
+	}
+	p := &Process{
+		control: control,
+		exited:  make(chan struct{}),
+		settled: make(chan struct{}),
+		gone:    make(chan struct{}),
+	}
+	// The order may be larger than a pipe holds; the keeper reads it first.
+	if _, err := control.Write(append(order, '\n')); err != nil {
+		err = fmt.Errorf("running %s: the process that keeps it ended: %w", c.Path, err)
+		p.Kill()
+		go p.watch(&keeper, bufio.NewReader(status), status)
+		return nil, err
+	}
+	reports := bufio.NewReader(status)
+	first, err := reports.ReadString('\n')
+	go p.watch(&keeper, reports, status)
+	switch {
+	case err != nil:
+		p.Kill()
+		return nil, fmt.Errorf("running %s: the process that keeps it ended", c.Path)
+	case first != "started\n":
+		p.Kill()
+		return nil, errors.New(strings.TrimSpace(first))
+	}
+	return p, nil
+}
+
+// Exited is closed when the command itself has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Status is how the command ended. It waits for it.
+func (p *Process) Status() Status {
+	<-p.exited
+	return p.status
+}
+
+// Settled is closed a moment after the command has ended, as soon as it is
+// known whether it has left processes behind; at once if it has not.
+func (p *Process) Settled() <-chan struct{} { return p.settled }
+
+// Left are the ids of the processes that were there when it was settled.
+func (p *Process) Left() []int {
+	<-p.settled
+	return p.left
+}
+
+// Gone is closed when no process is left.
+func (p *Process) Gone() <-chan struct{} { return p.gone }
+
+// Kill ends the command and all that it has started: politely, and after two
+// seconds not. It does not wait: see Gone.
+func (p *Process) Kill() { p.kill.Do(func() { p.control.Close() }) }
+
+// watch follows the keeper's reports to its end.
+func (p *Process) watch(keeper *exec.Cmd, reports *bufio.Reader, status *os.File) {
+	defer status.Close()
+	// If the keeper dies without a report, the command dies with it.
+	p.status = Status{Signal: syscall.SIGKILL.String()}
+	exited, settled := false, false
+	for {
+		line, err := reports.ReadString('\n')
+		if err != nil {
+			break
+		}
+		kind, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch kind {
+		case "exited":
+			p.status = Status{}
+			_ = json.Unmarshal([]byte(rest), &p.status)
+			exited = true
+			close(p.exited)
+		case "left":
+			_ = json.Unmarshal([]byte(rest), &p.left)
+			settled = true
+			close(p.settled)
+		}
+	}
+	_ = keeper.Wait()
+	p.Kill() // releases the pipe
+	if !exited {
+		close(p.exited)
+	}
+	if !settled {
+		close(p.settled)
+	}
+	close(p.gone)
+}
