@@ -8,15 +8,10 @@ import (
 	"time"
 )
 
-// Dir is the folder for the sessions of a working directory, below the data
-// directory: dataDir/sessions/<base name>-<hash of the real path>. Two working
-// directories never share one; a symbolic link and its target do.
-func Dir(dataDir, cwd string) string {
-	return filepath.Join(Sessions(dataDir), Project(cwd))
-}
-
-// Sessions is the folder of all projects' folders.
-func Sessions(dataDir string) string { return filepath.Join(dataDir, "sessions") }
+// Dir is the folder for the sessions of a working directory, below the folder
+// of all sessions: <base name>-<hash of the real path>. Two working directories
+// never share one; a symbolic link and its target do.
+func Dir(sessions, cwd string) string { return filepath.Join(sessions, Project(cwd)) }
 
 // Project is the name of a working directory's folder.
 func Project(cwd string) string {
