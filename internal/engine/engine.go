@@ -47,7 +47,10 @@ type Config struct {
 	Compaction Compaction
 	// MaxRounds limits the requests of a turn; 0 means no limit.
 	MaxRounds int
-	Now       func() time.Time
+	// RetryAfter is the time between tries to save what the disk refused; zero
+	// means five seconds.
+	RetryAfter time.Duration
+	Now        func() time.Time
 }
 
 // Compaction says when and how much is compacted, in tokens. Zero values mean
@@ -105,15 +108,15 @@ type step struct {
 	done chan error
 }
 
-const (
-	positionAfter = 2 * time.Second // idle time until a move is recorded
-	retryAfter    = 5 * time.Second // between tries to save what the disk refused
-)
+const positionAfter = 2 * time.Second // idle time until a move is recorded
 
 // New makes an engine; nothing happens before Run.
 func New(cfg Config) *Engine {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.RetryAfter == 0 {
+		cfg.RetryAfter = 5 * time.Second
 	}
 	if cfg.Policy == nil {
 		cfg.Policy = NewAskPolicy()

@@ -53,7 +53,10 @@ func newWorld(t *testing.T, turns ...llmtest.Turn) *world {
 func (w *world) start(cfg Config) {
 	w.t.Helper()
 	cfg.SessionDir, cfg.Cwd = filepath.Join(w.dir, "sessions"), w.dir
-	cfg.Models, cfg.Model = scriptModels{w.model}, testModel
+	if cfg.Models == nil {
+		cfg.Models = scriptModels{w.model}
+	}
+	cfg.Model = testModel
 	if cfg.Tools == nil {
 		cfg.Tools = []tool.Tool{w.tool("look", tool.Read), w.tool("change", tool.Edit), w.tool("run", tool.Execute)}
 	}
@@ -89,19 +92,24 @@ func (w *world) next() (Event, bool) {
 			w.ended = true
 			return nil, false
 		}
-		w.seen = append(w.seen, ev)
-		switch ev := ev.(type) {
-		case Opened:
-			w.snap = ev.Session
-		case Appended:
-			w.snap = ev.Session
-		case Moved:
-			w.snap = ev.Session
-		}
+		w.take(ev)
 		return ev, true
 	case <-time.After(10 * time.Second):
 		w.t.Fatalf("nothing happens any more; the last events were %v", tail(w.seen, 8))
 		return nil, false
+	}
+}
+
+// take remembers what an event says.
+func (w *world) take(ev Event) {
+	w.seen = append(w.seen, ev)
+	switch ev := ev.(type) {
+	case Opened:
+		w.snap = ev.Session
+	case Appended:
+		w.snap = ev.Session
+	case Moved:
+		w.snap = ev.Session
 	}
 }
 

@@ -72,7 +72,7 @@ func (e *Engine) diskRefused(u *session.UnsavedError) {
 		e.saved = make(chan struct{})
 		e.notice(Failure, "%d entries are not saved: %v. They are kept in memory and tried again; nothing runs meanwhile. /save <file> saves the session elsewhere.", u.Count, u.Err)
 	}
-	e.retry.Reset(retryAfter)
+	e.retry.Reset(e.cfg.RetryAfter)
 }
 
 func (e *Engine) diskRecovered() {
@@ -86,7 +86,7 @@ func (e *Engine) diskRecovered() {
 // flush tries again to save what the disk refused.
 func (e *Engine) flush() {
 	if err := e.session.Flush(); err != nil {
-		e.retry.Reset(retryAfter)
+		e.retry.Reset(e.cfg.RetryAfter)
 	} else if e.unsaved {
 		e.diskRecovered()
 	}
