@@ -1,5 +1,7 @@
 package tree
 
+import mathbits "math/bits"
+
 // The selection, and the keys that move it. A row is named by its number, from
 // the top, counted from 0.
 
@@ -96,14 +98,14 @@ func (o *Outline) Home() { o.SelectRow(0) }
 // End selects the last row.
 func (o *Outline) End() { o.SelectRow(o.Len() - 1) }
 
-// PrevTurn selects the turn of the user before, if there is one, NextTurn the
-// one after.
+// PrevTurn selects the turn of the user before, if there is one.
 func (o *Outline) PrevTurn() {
 	if o.Len() > 0 {
 		o.selectAt(o.shown.prevIn(o.user(), o.at()-1, 0))
 	}
 }
 
+// NextTurn selects the turn of the user after, if there is one.
 func (o *Outline) NextTurn() {
 	if o.Len() > 0 {
 		o.selectAt(o.shown.nextIn(o.user(), o.at()+1))
@@ -111,12 +113,14 @@ func (o *Outline) NextTurn() {
 }
 
 // user are the turns of the user.
-func (o *Outline) user() bits { return o.class[0] }
+func (o *Outline) user() bits { return o.class[mathbits.TrailingZeros8(uint8(User))] }
 
 // PrevMatch selects what the search finds before, from the first the last, and
-// unfolds what hides it; NextMatch the one after. Without a search they are Up
-// and Down through folds.
+// unfolds what hides it. Without a search it is Up that goes into folds.
 func (o *Outline) PrevMatch() { o.stepMatch(-1) }
+
+// NextMatch selects what the search finds after, from the last the first, and
+// unfolds what hides it.
 func (o *Outline) NextMatch() { o.stepMatch(1) }
 
 func (o *Outline) stepMatch(by int) {
@@ -173,7 +177,7 @@ func (o *Outline) UnfoldOrDown() {
 }
 
 // PrevSibling selects the head of the branch before the one that the selected
-// row is on, from the same fork; NextSibling the one after.
+// row is on, from the same fork, if there is one.
 func (o *Outline) PrevSibling() {
 	if o.Len() == 0 {
 		return
@@ -190,6 +194,8 @@ func (o *Outline) PrevSibling() {
 	}
 }
 
+// NextSibling selects the head of the branch after the one that the selected row
+// is on, from the same fork, if there is one.
 func (o *Outline) NextSibling() {
 	if o.Len() == 0 {
 		return

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"sync/atomic"
 )
@@ -129,6 +130,41 @@ func (v View) Children(n Node) []Node {
 	}
 	slices.SortStableFunc(kids, func(a, b Node) int { return cmp.Compare(v.time[a], v.time[b]) })
 	return kids
+}
+
+// Walk goes over a node and all below it, depth first, children oldest first, and
+// says how far below it each is. For [None] it goes over everything, root by root
+// in order of addition.
+func (v View) Walk(n Node) iter.Seq2[Node, int] {
+	type step struct {
+		node  Node
+		depth int
+	}
+	return func(yield func(Node, int) bool) {
+		stack := []step{{n, 0}} // the next on top
+		if n == None {
+			stack = stack[:0]
+			for _, root := range slices.Backward(v.roots) {
+				stack = append(stack, step{root, 0})
+			}
+		}
+		for len(stack) > 0 {
+			s := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if !yield(s.node, s.depth) {
+				return
+			}
+			switch kid := v.youngest(s.node); {
+			case kid == None:
+			case v.prev[kid] == None:
+				stack = append(stack, step{kid, s.depth + 1})
+			default:
+				for _, kid := range slices.Backward(v.Children(s.node)) {
+					stack = append(stack, step{kid, s.depth + 1})
+				}
+			}
+		}
+	}
 }
 
 // youngest is the child of n that was added last, [None] if there is none.

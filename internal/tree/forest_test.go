@@ -122,6 +122,45 @@ func TestAddBelowNothingPanics(t *testing.T) {
 	}
 }
 
+func TestWalkAgainstNaive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		parent, times := parents(t, 60)
+		var f Forest
+		grow(&f, parent, times)
+		var want [][2]int
+		var below func(n Node, depth int)
+		below = func(n Node, depth int) {
+			want = append(want, [2]int{int(n), depth})
+			for _, kid := range naiveChildren(parent, times, n) {
+				below(kid, depth+1)
+			}
+		}
+		from := Node(rapid.IntRange(-1, len(parent)-1).Draw(t, "from"))
+		if from != None {
+			below(from, 0)
+		} else {
+			for n, p := range parent {
+				if p == None {
+					below(Node(n), 0)
+				}
+			}
+		}
+		limit := rapid.IntRange(0, len(want)).Draw(t, "limit")
+		var got [][2]int
+		for n, depth := range f.View().Walk(from) {
+			if got = append(got, [2]int{int(n), depth}); len(got) == limit {
+				break
+			}
+		}
+		if limit > 0 {
+			want = want[:limit]
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("from %d: %v, want %v", from, got, want)
+		}
+	})
+}
+
 // Readers go over views while the forest grows; with the race detector this is
 // the proof of what View promises.
 func TestReadWhileGrowing(t *testing.T) {

@@ -34,24 +34,23 @@ type head struct {
 	above int32
 }
 
+// newOrder goes over the view depth first, a run at a time.
 func newOrder(v View, leaf Node) order {
-	ord := order{leaf: -1}
+	ord := order{leaf: -1, pos: make([]int32, v.Len())}
 	if leaf != None && v.youngest(leaf) == None {
 		ord.free = int32(64 + v.Len()/16)
 	}
-	ord.node = make([]Node, v.Len()+int(ord.free))
-	ord.pos = make([]int32, v.Len())
+	ord.node = slices.Repeat([]Node{None}, v.Len()+int(ord.free))
 	active := newBits(v.Len())
 	for n := leaf; n != None; n = v.parent[n] {
 		active.set(int32(n))
 	}
 
 	var stack []head // the next on top
-	for _, n := range v.roots {
+	for _, n := range slices.Backward(v.roots) {
 		stack = append(stack, head{n, -1})
 	}
-	slices.Reverse(stack)
-	stackOrder(v, active, stack)
+	sortStack(v, active, stack)
 	p := int32(0)
 	for len(stack) > 0 {
 		h := stack[len(stack)-1]
@@ -59,27 +58,15 @@ func newOrder(v View, leaf Node) order {
 		run := int32(len(ord.start))
 		ord.start = append(ord.start, p)
 		ord.above = append(ord.above, h.above)
-		for n := h.node; ; {
-			ord.node[p], ord.pos[n] = n, p
-			p++
-			kid := v.youngest(n)
-			if kid == None {
-				if n == leaf {
-					p = ord.leaveFree(p)
-				}
-				break
-			}
-			if v.prev[kid] == None {
-				n = kid
-				continue
-			}
-			kids := len(stack)
-			for ; kid != None; kid = v.prev[kid] {
-				stack = append(stack, head{kid, run})
-			}
-			stackOrder(v, active, stack[kids:])
-			break
+		var end Node
+		if end, p = ord.lay(v, h.node, p); end == leaf {
+			p += ord.free
 		}
+		kids := len(stack)
+		for kid := v.youngest(end); kid != None; kid = v.prev[kid] {
+			stack = append(stack, head{kid, run})
+		}
+		sortStack(v, active, stack[kids:])
 	}
 	ord.start = append(ord.start, p)
 	if leaf != None {
@@ -89,18 +76,23 @@ func newOrder(v View, leaf Node) order {
 	return ord
 }
 
-// leaveFree leaves the free positions at p and returns the one after them.
-func (ord *order) leaveFree(p int32) int32 {
-	for range ord.free {
-		ord.node[p] = None
+// lay gives the positions from p on to a run, and returns its last node and the
+// position after it.
+func (ord *order) lay(v View, n Node, p int32) (Node, int32) {
+	for {
+		ord.node[p], ord.pos[n] = n, p
 		p++
+		kid := v.youngest(n)
+		if kid == None || v.prev[kid] != None {
+			return n, p
+		}
+		n = kid
 	}
-	return p
 }
 
-// stackOrder sorts siblings for a stack: the active one last, before it by age,
+// sortStack sorts siblings for a stack: the active one last, before it by age,
 // youngest first. They come in reverse order of addition.
-func stackOrder(v View, active bits, kids []head) {
+func sortStack(v View, active bits, kids []head) {
 	younger := func(a, b head) int {
 		return cmp.Or(cmp.Compare(v.time[b.node], v.time[a.node]), cmp.Compare(b.node, a.node))
 	}

@@ -39,15 +39,15 @@ const (
 	classes = iota
 )
 
-// Filter says which nodes have rows.
+// Filter says which nodes have rows. None of them shows what is [Silent].
 type Filter uint8
 
 const (
-	Default Filter = iota
-	NoTools
-	UserOnly
-	LabeledOnly
-	All
+	Default     Filter = iota // all but Bookkeeping
+	NoTools                   // nor results of tools
+	UserOnly                  // turns of the user
+	LabeledOnly               // what is Labelled
+	All                       // everything
 )
 
 // filters: a node has a row if it has need, which is one bit, and nothing of veto.

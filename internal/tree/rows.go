@@ -12,7 +12,7 @@ type Row struct {
 	Fold   Fold
 	// Active: on the path to the leaf.
 	Active bool
-	Leaf   bool
+	Leaf   bool // where the next entry will go
 	// Siblings: other rows hang below the same one, or there are several roots and
 	// it is one.
 	Siblings bool
@@ -22,9 +22,9 @@ type Row struct {
 type Fold uint8
 
 const (
-	NoFold Fold = iota
-	Open
-	Folded
+	NoFold Fold = iota // it cannot
+	Open               // it can: `⊟`
+	Folded             // it is: `⊞`
 )
 
 // levelCells is the width of a level.
