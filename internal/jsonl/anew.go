@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -67,9 +68,7 @@ func removeStale(fsys FS, tmp string) error {
 	return fsys.Remove(tmp)
 }
 
-// makeFolders makes a folder and those above it that are missing, and makes
-// their names durable. When it fails it takes away what it made, so that the
-// next try does not find a folder whose name is not durable.
+// makeFolders makes a folder and those above it that are missing.
 func makeFolders(fsys FS, dir string) error {
 	var missing []string
 	for d := dir; ; d = filepath.Dir(d) {
@@ -82,23 +81,26 @@ func makeFolders(fsys FS, dir string) error {
 		}
 		missing = append(missing, d)
 	}
-	for i := len(missing) - 1; i >= 0; i-- {
-		d := missing[i]
-		err := fsys.Mkdir(d)
-		if errors.Is(err, fs.ErrExist) {
-			err = nil // made by another process just now
-		}
-		if err == nil {
-			err = fsys.SyncDir(filepath.Dir(d))
-		}
-		if err != nil {
-			for _, made := range missing[i:] {
-				fsys.Remove(made)
-			}
+	for _, d := range slices.Backward(missing) {
+		// It exists if another process made it just now.
+		if err := fsys.Mkdir(d); err != nil && !errors.Is(err, fs.ErrExist) {
 			return describe("make the folder", d, err)
 		}
 	}
 	return nil
+}
+
+// syncFolders makes the names of a folder's files durable, and its own and
+// those of all above it: whoever made them may have died before they were.
+func syncFolders(fsys FS, dir string) error {
+	for ; ; dir = filepath.Dir(dir) {
+		if err := fsys.SyncDir(dir); err != nil {
+			return describe("sync the folder", dir, err)
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
 }
 
 func (s *staged) write(b []byte) error {
@@ -151,7 +153,7 @@ func (s *staged) place(over bool) error {
 		return describe("rename a new file to", s.path, err)
 	}
 	s.placed = true
-	return describe("sync the folder of", s.path, s.fs.SyncDir(filepath.Dir(s.path)))
+	return syncFolders(s.fs, filepath.Dir(s.path))
 }
 
 // abort takes back a file that did not come to its place.
@@ -196,7 +198,7 @@ func WriteFile(fsys FS, path string, lines func(yield func([]byte) bool)) error 
 	if fsys == nil {
 		fsys = OS
 	}
-	return newFile(fsys, filepath.Clean(path), func(s *staged) error { return s.lines(lines) })
+	return newFile(fsys, absolute(path), func(s *staged) error { return s.lines(lines) })
 }
 
 func (s *staged) lines(lines func(yield func([]byte) bool)) error {
@@ -239,7 +241,7 @@ func (l *Log) writeAnew(where standing) ([]Pos, error) {
 		l.suspect = true
 		return nil, err
 	}
-	l.suspect, l.folderSynced, l.needLF = false, true, false
+	l.suspect, l.namesSynced, l.needLF = false, true, false
 	l.end = l.size
 	return l.written(at), nil
 }
@@ -396,7 +398,7 @@ func (l *Log) Replace(backup string, lines func(yield func([]byte) bool)) error 
 	}
 	// If only the folder could not be synced, the next append does that before
 	// it writes anything: until then nobody relies on the new file.
-	l.folderSynced = err == nil
+	l.namesSynced = err == nil
 	l.adopt(s)
 	l.end, l.needLF, l.suspect, l.unread = l.size, false, false, nil
 	return nil
@@ -409,7 +411,7 @@ func (l *Log) SaveAs(path string) error {
 	if l.closed {
 		return describe("save", l.path, fs.ErrClosed)
 	}
-	path = filepath.Clean(path)
+	path = absolute(path)
 	end := l.end
 	if h := l.file.Load(); h != nil {
 		if !l.scanned {
@@ -440,7 +442,7 @@ func (l *Log) SaveAs(path string) error {
 	}
 	l.adopt(s)
 	l.path, l.readOnly, l.closing = path, false, false
-	l.end, l.needLF, l.suspect, l.folderSynced = l.size, false, false, true
+	l.end, l.needLF, l.suspect, l.namesSynced = l.size, false, false, true
 	l.untold = append(l.untold, l.written(at)...)
 	return nil
 }

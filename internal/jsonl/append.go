@@ -160,11 +160,11 @@ func (l *Log) saveTail() error {
 // sync the system may have dropped the bytes and call the next sync a success.
 func (l *Log) writeInPlace() ([]Pos, error) {
 	h := l.file.Load()
-	if !l.folderSynced {
-		if err := l.fs.SyncDir(filepath.Dir(l.path)); err != nil {
-			return nil, describe("sync the folder of", l.path, err)
+	if !l.namesSynced {
+		if err := syncFolders(l.fs, filepath.Dir(l.path)); err != nil {
+			return nil, err
 		}
-		l.folderSynced = true
+		l.namesSynced = true
 	}
 	if l.size > l.end {
 		if err := h.Truncate(l.end); err != nil {

@@ -89,9 +89,9 @@ type Log struct {
 	// suspect: a sync of this file failed, or it could not be cut. Nothing is
 	// written to it any more; the next write goes anew.
 	suspect bool
-	// folderSynced: the file's entry in its folder is durable. Who made the
-	// file may have died before it was.
-	folderSynced bool
+	// namesSynced: the file's name and those of the folders above it are
+	// durable. Who made them may have died before they were.
+	namesSynced bool
 
 	pending [][]byte // not in the file, oldest first
 	untold  []Pos    // of lines that were pending and that Append wrote: for the next Flush
@@ -172,7 +172,15 @@ func newLog(path string, o Options) *Log {
 	if o.FS == nil {
 		o.FS = OS
 	}
-	return &Log{fs: o.FS, path: filepath.Clean(path), readOnly: o.ReadOnly}
+	return &Log{fs: o.FS, path: absolute(path), readOnly: o.ReadOnly}
+}
+
+// absolute makes a path independent of the working directory.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return filepath.Clean(path)
 }
 
 // lock takes a file's lock. A file system without locks is no obstacle: the
@@ -194,7 +202,7 @@ func lockFile(f File, path string) error {
 	return err
 }
 
-// Path is the file's path. The file may not exist yet.
+// Path is the file's path, absolute. The file may not exist yet.
 func (l *Log) Path() string { return l.path }
 
 // Size is the number of bytes of the lines that are known and in the file.

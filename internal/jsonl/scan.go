@@ -11,6 +11,10 @@ import (
 // do not count, small enough to stay in the processor's cache.
 const block = 256 << 10
 
+// firstBlock is the first read, in bytes: most files are small, and a folder of
+// them is listed without making room for large ones.
+const firstBlock = 16 << 10
+
 var bom = []byte("\xef\xbb\xbf")
 
 // scanned is what a pass over a file found out about its end.
@@ -23,17 +27,19 @@ type scanned struct {
 }
 
 // scanLines reads r from an offset, which must be the start of a line, to its
-// end and calls f for each line. Memory: the longest line and two blocks.
+// end and calls f for each line. Memory: twice the longest line, two blocks at
+// least where there is more than the first.
 func scanLines(r io.ReaderAt, off int64, f func(Line) bool) (scanned, error) {
 	var (
-		buf  = make([]byte, 2*block)
-		base = off // offset in the file of buf[0]
-		from = 0   // buf[from:to] is read and not reported
-		seen = 0   // buf[from:seen] has no LF
+		buf  = make([]byte, firstBlock)
+		next = firstBlock // size of the next read
+		base = off        // offset in the file of buf[0]
+		from = 0          // buf[from:to] is read and not reported
+		seen = 0          // buf[from:seen] has no LF
 		to   = 0
 	)
 	for {
-		n, err := r.ReadAt(buf[to:to+block], base+int64(to))
+		n, err := r.ReadAt(buf[to:to+next], base+int64(to))
 		to += n
 		for {
 			i := bytes.IndexByte(buf[seen:to], '\n')
@@ -58,8 +64,11 @@ func scanLines(r io.ReaderAt, off int64, f func(Line) bool) (scanned, error) {
 		copy(buf, buf[from:to])
 		base += int64(from)
 		to, seen, from = to-from, seen-from, 0
-		if len(buf)-to < block {
-			buf = append(buf, make([]byte, len(buf))...)
+		next = block
+		if len(buf)-to < next {
+			grown := make([]byte, max(2*len(buf), 2*block))
+			copy(grown, buf[:to])
+			buf = grown
 		}
 	}
 }
