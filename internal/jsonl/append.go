@@ -140,6 +140,11 @@ func (l *Log) saveTail() error {
 	if l.tail.Len == 0 {
 		return nil
 	}
+	if l.unlocked {
+		// Someone may be writing this very line. It stays, and ours begin anew.
+		l.end, l.needLF, l.tail = l.size, true, Pos{}
+		return nil
+	}
 	torn := make([]byte, l.tail.Len)
 	if _, err := l.file.Load().ReadAt(torn, l.tail.Off); err != nil {
 		return describe("read the torn last line of", l.path, err)

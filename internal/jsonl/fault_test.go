@@ -237,7 +237,7 @@ func TestFaultsDuringRescue(t *testing.T) {
 	runs := 0
 	for n := 1; ; n++ {
 		met := 0
-		for gap := 1; gap <= 14; gap++ {
+		for gap := 1; gap <= long(8, 40); gap++ {
 			runs++
 			met = live(t, syscall.EIO, fstest.Fault{N: n, For: 1}, fstest.Fault{N: n + gap, For: 1, Short: 50})
 		}
@@ -248,7 +248,7 @@ func TestFaultsDuringRescue(t *testing.T) {
 	for n := 1; ; n++ {
 		met := 0
 		for _, op := range fstest.Ops {
-			for k := range 12 {
+			for k := range long(6, 20) {
 				for _, howLong := range []int{1, 4, 0} {
 					runs++
 					met += live(t, syscall.EIO, fstest.Fault{Op: fstest.Sync, N: n, For: 1}, fstest.Fault{Op: op, N: n + k, For: howLong, Short: 70})
@@ -295,7 +295,7 @@ func TestPowerCutAtEveryPoint(t *testing.T) {
 				deleted = true
 				continue
 			}
-			for seed := range uint64(12) {
+			for seed := range uint64(long(12, 200)) {
 				var rnd *rand.Rand
 				if seed > 0 {
 					rnd = rand.New(rand.NewPCG(seed, uint64(i)))

@@ -70,6 +70,7 @@ type Log struct {
 	fs       FS
 	path     string
 	readOnly bool
+	unlocked bool // the file system has no locks: others may be writing
 
 	// file is the open file, nil before the first Append of a log that was
 	// created. Atomic because the owner may switch files under a ReadAt.
@@ -188,6 +189,7 @@ func absolute(path string) string {
 func (l *Log) lock(f File, path string) error {
 	err := lockFile(f, path)
 	if errors.Is(err, ErrNoLock) {
+		l.unlocked = true
 		l.notice("%s is not protected against a second window: %v", path, err)
 		return nil
 	}
