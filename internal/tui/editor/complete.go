@@ -12,9 +12,10 @@ type Source struct {
 	// something that this source completes, and at which byte that begins.
 	Match func(line int, before string) (start int, ok bool)
 	// List gives candidates for the text from there to the caret, best first.
-	// If Slow, it is called outside of the screen's goroutine.
 	List func(query string) []Candidate
-	Slow bool
+	// Ask is for sources that take their time, in place of List: it gives a
+	// function that is called outside of the screen's goroutine.
+	Ask func(query string) func() []Candidate
 	// Asked: only on Tab, not while typing.
 	Asked bool
 }
@@ -97,12 +98,12 @@ func (m *Model) ask(s *Source, start int) tea.Cmd {
 	}
 	m.pop.source, m.pop.start, m.pop.query = s, start, query
 	m.pop.tag++
-	if !s.Slow {
+	if s.Ask == nil {
 		m.offer(s.List(query))
 		return nil
 	}
-	id, tag, list := m.id, m.pop.tag, s.List
-	return func() tea.Msg { return candidatesMsg{id: id, tag: tag, items: list(query)} }
+	id, tag, list := m.id, m.pop.tag, s.Ask(query)
+	return func() tea.Msg { return candidatesMsg{id: id, tag: tag, items: list()} }
 }
 
 // candidates takes a slow source's answer, unless more has been typed since.
@@ -129,8 +130,8 @@ func (m *Model) closePopup() {
 // whether they were open.
 func (m *Model) Dismiss() bool {
 	open := m.Completing()
+	m.pop.dismissed = m.pop.source != nil
 	m.closePopup()
-	m.pop.dismissed = true
 	return open
 }
 

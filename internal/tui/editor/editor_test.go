@@ -223,9 +223,10 @@ func TestCompletion(t *testing.T) {
 
 func TestSlowCompletionIgnoresLateAnswers(t *testing.T) {
 	s := Source{
-		Slow:  true,
 		Match: func(_ int, before string) (int, bool) { i := strings.IndexByte(before, '@'); return i + 1, i >= 0 },
-		List:  func(q string) []Candidate { return []Candidate{{Text: q + ".go"}} },
+		Ask: func(q string) func() []Candidate {
+			return func() []Candidate { return []Candidate{{Text: q + ".go"}} }
+		},
 	}
 	m := New(Options{Sources: []Source{s}})
 	_, first := m.Update(tea.KeyPressMsg{Code: '@', Text: "@"})

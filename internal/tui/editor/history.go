@@ -70,5 +70,6 @@ func (m *Model) show(i int) {
 	} else {
 		m.setRaw(m.past[i])
 	}
-	m.Dismiss() // a recalled command is not being written
+	m.closePopup()
+	m.pop.dismissed = true // a recalled command is not being written
 }

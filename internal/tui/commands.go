@@ -1,0 +1,189 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"banyan/internal/tui/editor"
+	"banyan/internal/tui/fuzzy"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// command is a row of the table of slash commands, which drives dispatch,
+// completion, the palette, help and the reference.
+type command struct {
+	name    string
+	aliases []string
+	args    string // how its arguments are written, e.g. "[text]"; empty if it takes none
+	help    string
+	// complete gives what the arguments may be; nil if there is no telling.
+	complete func(m *Model) []editor.Candidate
+	run      func(m *Model, args string) tea.Cmd
+}
+
+// commands is the table, in the order of help.
+func commands() []command {
+	return []command{
+		{name: "new", aliases: []string{"clear"}, help: "begin a new session; this one stays", run: (*Model).newSession},
+		{name: "resume", aliases: []string{"sessions", "continue"}, args: "[text]", help: "open another session", run: (*Model).resume},
+		{name: "branch", aliases: []string{"fork"}, help: "take a prompt back into a new session file", run: (*Model).forkFlow},
+		{name: "clone", help: "go on in a copy of this conversation", run: (*Model).cloneSession},
+		{name: "label", args: "[text]", help: "name this point of the conversation; without text, take its name away", run: (*Model).labelLeaf},
+		{name: "name", aliases: []string{"rename"}, args: "[text]", help: "name the session", run: (*Model).nameSession},
+		{name: "session", aliases: []string{"status"}, help: "what this session is and where it lies", run: (*Model).inspectSession},
+		{name: "usage", aliases: []string{"cost", "stats"}, help: "tokens and cost of this conversation", run: (*Model).showUsage},
+		{name: "model", aliases: []string{"models"}, args: "[name]", help: "choose the model", run: (*Model).chooseModel},
+		{name: "thinking", aliases: []string{"effort"}, args: "[level]", help: "how much the model thinks", complete: thinkingLevels, run: (*Model).setThinking},
+		{name: "permissions", aliases: []string{"mode"}, args: "[mode]", help: "what needs your approval: ask, edits, plan, auto", complete: permissionModes, run: (*Model).setPermission},
+		{name: "plan", help: "look and plan only; again: as before", run: (*Model).togglePlan},
+		{name: "compact", aliases: []string{"compress", "summarize"}, args: "[focus]", help: "let a summary stand for the older part", run: (*Model).compact},
+		{name: "copy", help: "copy the last answer", run: (*Model).copyAnswer},
+		{name: "editor", help: "write the prompt in your own editor", run: func(m *Model, _ string) tea.Cmd { return m.editor.External() }},
+		{name: "save", args: "<file>", help: "write the session elsewhere and go on there, e.g. when the disk is full", run: (*Model).saveElsewhere},
+		{name: "theme", args: "[name]", help: "choose the colours", complete: themeNames, run: (*Model).chooseTheme},
+		{name: "keys", aliases: []string{"keybindings"}, help: "all keys", run: func(m *Model, _ string) tea.Cmd { return m.help() }},
+		{name: "help", help: "keys and commands", run: func(m *Model, _ string) tea.Cmd { return m.help() }},
+		{name: "quit", aliases: []string{"exit", "q"}, help: "leave", run: func(m *Model, _ string) tea.Cmd { return m.quit() }},
+	}
+}
+
+// findCommand finds a command by its name or an alias.
+func findCommand(name string) (command, bool) {
+	all := commands()
+	i := slices.IndexFunc(all, func(c command) bool { return c.name == name || slices.Contains(c.aliases, name) })
+	if i < 0 {
+		return command{}, false
+	}
+	return all[i], true
+}
+
+// command runs a slash command. An unknown one stays in the editor, to be mended.
+func (m *Model) command(name, args string) tea.Cmd {
+	c, ok := findCommand(name)
+	if !ok {
+		m.refuse("There is no /" + name + "." + nearest(name))
+		return nil
+	}
+	m.editor.Clear()
+	return m.runCommand(c, args)
+}
+
+func (m *Model) runCommand(c command, args string) tea.Cmd { return c.run(m, args) }
+
+// nearest names the commands that were perhaps meant: those with the fewest
+// letters wrong, at most two.
+func nearest(name string) string {
+	var near []string
+	best := 2
+	for _, c := range commands() {
+		for _, n := range append([]string{c.name}, c.aliases...) {
+			d := distance(name, n)
+			if len(name) > 1 && strings.HasPrefix(n, name) {
+				d = 1
+			}
+			if d < best {
+				best, near = d, nil
+			}
+			if d == best {
+				near = append(near, "/"+n)
+			}
+		}
+	}
+	switch len(near) {
+	case 0:
+		return " /help lists the commands"
+	case 1:
+		return " Did you mean " + near[0] + "?"
+	}
+	near = near[:min(len(near), 4)]
+	return " Did you mean " + strings.Join(near[:len(near)-1], ", ") + " or " + near[len(near)-1] + "?"
+}
+
+// distance is how many letters have to be added, removed, exchanged or swapped
+// with their neighbour to get from a to b.
+func distance(a, b string) int {
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next := make([]int, len(b)+1)
+		next[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			next[j] = min(next[j-1]+1, row[j]+1, row[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}
+
+// sources are what the editor completes.
+func (m *Model) sources() []editor.Source {
+	return []editor.Source{
+		{Match: commandAt, List: completeCommand},
+		{Match: argumentAt, List: m.completeArgument},
+		{Match: mentionAt, Ask: m.completeFile},
+		{Match: wordAt, Ask: m.completeFile, Asked: true},
+	}
+}
+
+// commandAt: a slash command's name is being written.
+func commandAt(line int, before string) (int, bool) {
+	_, _, ok := slash(before)
+	return 0, ok && line == 0 && !strings.ContainsRune(before, ' ')
+}
+
+func completeCommand(query string) []editor.Candidate {
+	all := commands()
+	var found []editor.Candidate
+	for _, match := range fuzzy.Rank(query[1:], len(all), func(i int) string { return all[i].name }, 0) {
+		c := all[match.Index]
+		candidate := editor.Candidate{Text: "/" + c.name, Detail: c.help, Done: true}
+		if c.args != "" {
+			candidate.Label = "/" + c.name + " " + c.args
+			if c.args[0] == '<' { // it does nothing without
+				candidate.Text, candidate.Done = candidate.Text+" ", false
+			}
+		}
+		found = append(found, candidate)
+	}
+	return found
+}
+
+// argumentAt: a slash command's arguments are being written.
+func argumentAt(line int, before string) (int, bool) {
+	_, _, ok := slash(before)
+	space := strings.IndexByte(before, ' ')
+	return space + 1, ok && line == 0 && space > 0
+}
+
+func (m *Model) completeArgument(query string) []editor.Candidate {
+	name, _, _ := slash(m.editor.Before())
+	c, ok := findCommand(name)
+	if !ok || c.complete == nil {
+		return nil
+	}
+	all := c.complete(m)
+	var found []editor.Candidate
+	for _, match := range fuzzy.Rank(query, len(all), func(i int) string { return all[i].Text }, 0) {
+		found = append(found, all[match.Index])
+	}
+	return found
+}
+
+// words makes candidates that end a command.
+func words(texts ...string) []editor.Candidate {
+	candidates := make([]editor.Candidate, len(texts))
+	for i, text := range texts {
+		candidates[i] = editor.Candidate{Text: text, Done: true}
+	}
+	return candidates
+}

@@ -1,0 +1,196 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"banyan/internal/engine"
+	"banyan/internal/llm"
+	"banyan/internal/session"
+	"banyan/internal/tui/transcript"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Events is a batch of what the engine told, in order. It is the only message
+// from outside that this package has.
+type Events []engine.Event
+
+// fold takes events into account, one after the other.
+func (m *Model) fold(events Events) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, ev := range events {
+		cmds = append(cmds, m.take(ev))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (m *Model) take(ev engine.Event) tea.Cmd {
+	switch ev := ev.(type) {
+	case engine.Opened:
+		return m.open(ev)
+	case engine.Moved:
+		m.show(ev.Session)
+		return m.takeDraft(ev.Draft)
+	case engine.Appended:
+		m.session = ev.Session
+		m.append(ev.Entry)
+	case engine.State:
+		m.state = ev
+	case engine.Started:
+		return m.start(ev)
+	case engine.Progress:
+		m.progress(ev.Event)
+	case engine.ToolStarted:
+		m.transcript.ToolStarted(ev.Call, ev.At)
+	case engine.ToolProgress:
+		m.transcript.ToolProgress(ev.CallID, ev.View)
+	case engine.Asked:
+		m.asked(ev)
+		return m.notify("needs your approval")
+	case engine.Withdrawn:
+		m.withdrawn(ev.Ask)
+	case engine.Queue:
+		return m.queued(ev)
+	case engine.Finished:
+		return m.finish(ev)
+	case engine.CompactionEnded:
+		m.compacted(ev)
+	case engine.Notice:
+		m.say(ev.Level, ev.Text)
+	case engine.Closed:
+		return m.closed(ev)
+	}
+	return nil
+}
+
+// open is another session, or the first one.
+func (m *Model) open(ev engine.Opened) tea.Cmd {
+	m.drafts.session = ev.Session.Header().ID
+	m.opened = true
+	m.running, m.retry = nil, nil
+	early := m.early
+	m.show(ev.Session)
+	m.early = nil
+	for _, n := range early {
+		m.say(n.level, n.text)
+	}
+	for _, p := range ev.Session.Problems() {
+		m.say(engine.Warning, p.Text)
+	}
+	if why := ev.Session.ReadOnly(); why != "" {
+		m.say(engine.Warning, "This session is read-only: "+why)
+	}
+	if m.opts.Prompt != "" && !m.prompted {
+		m.prompted = true
+		m.opts.Engine.Send(engine.Submit{Text: m.opts.Prompt})
+		return nil
+	}
+	if ev.Draft != nil {
+		return m.takeDraft(ev.Draft)
+	}
+	return m.loadDraft()
+}
+
+// show draws a session from its leaf.
+func (m *Model) show(s session.Snapshot) {
+	m.session = s
+	m.said = 0
+	m.transcript.Reset(transcript.Path(s, s.Leaf()))
+}
+
+// append draws the entry that is the leaf now. An answer replaces what was
+// streamed of it.
+func (m *Model) append(e session.Entry) {
+	if streamed(e.Data) {
+		m.transcript.Commit()
+		m.retry = nil
+	}
+	m.transcript.Append(transcript.EntryBlock(e))
+}
+
+// streamed says whether an entry came as Progress before.
+func streamed(d session.Data) bool {
+	switch d := d.(type) {
+	case session.Message:
+		return d.Role == llm.Assistant
+	case session.Compaction, session.BranchSummary:
+		return true
+	}
+	return false
+}
+
+func (m *Model) start(ev engine.Started) tea.Cmd {
+	m.running = &ev
+	return m.startClock()
+}
+
+// retry is a request that failed and is tried again.
+type retry struct {
+	attempt int
+	at      time.Time // when
+	why     string
+}
+
+func (m *Model) progress(ev llm.Event) {
+	m.retry = nil
+	if r, ok := ev.(llm.Retry); ok {
+		m.retry = &retry{attempt: r.Attempt, at: m.opts.Now().Add(r.Wait)}
+		if r.Err != nil {
+			m.retry.why = r.Err.Error()
+		}
+	}
+	m.transcript.Stream(ev)
+}
+
+func (m *Model) finish(ev engine.Finished) tea.Cmd {
+	m.running, m.retry = nil, nil
+	m.transcript.Commit()
+	if ev.Err != nil && !errors.Is(ev.Err, context.Canceled) {
+		m.say(engine.Failure, ev.Err.Error())
+	}
+	return tea.Batch(m.findBranch(), m.notify("is done"))
+}
+
+func (m *Model) compacted(ev engine.CompactionEnded) {
+	switch {
+	case ev.Err == nil:
+		m.say(engine.Note, fmt.Sprintf("Compacted: about %s tokens became %s", count(ev.Before), count(ev.After)))
+	case !errors.Is(ev.Err, context.Canceled):
+		m.say(engine.Failure, "Not compacted: "+ev.Err.Error())
+	}
+}
+
+// queued shows what waits, and puts back what was taken back, before what is
+// being written.
+func (m *Model) queued(ev engine.Queue) tea.Cmd {
+	back := ev.TakenBack
+	ev.TakenBack = nil
+	m.queue = ev
+	if len(back) == 0 {
+		return nil
+	}
+	text, images := m.editor.Value()
+	if text != "" {
+		back = append(back, text)
+	}
+	return m.editor.SetValue(strings.Join(back, "\n\n"), images)
+}
+
+// takeDraft puts a draft into an editor in which nothing is written.
+func (m *Model) takeDraft(d *engine.Draft) tea.Cmd {
+	if d == nil || !m.editor.Empty() {
+		return nil
+	}
+	return m.editor.SetValue(d.Text, d.Images)
+}
+
+// closed is the end of the engine. If nobody asked for it, the screen has
+// nothing more to do.
+func (m *Model) closed(ev engine.Closed) tea.Cmd {
+	m.failure = ev.Err
+	return tea.Quit
+}

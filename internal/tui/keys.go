@@ -1,0 +1,191 @@
+package tui
+
+import (
+	"time"
+
+	"banyan/internal/engine"
+	"banyan/internal/tui/editor"
+	"banyan/internal/tui/keymap"
+	"banyan/internal/tui/picker"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// bindings are the screen's own keys. They come before the editor's.
+func bindings() []keymap.Binding[*Model] {
+	empty := func(m *Model) bool { return m.editor.Empty() }
+	return []keymap.Binding[*Model]{
+		{ID: "send", Keys: []string{"enter"}, Help: "send; while running: steer", Run: func(m *Model) tea.Cmd { return m.submit(false) }},
+		{ID: "follow-up", Keys: []string{"alt+enter"}, Help: "send when the turn has ended", Run: func(m *Model) tea.Cmd { return m.submit(true) }},
+		{ID: "take-back", Keys: []string{"alt+up"}, Help: "take queued prompts back", Run: (*Model).takeBack},
+		{ID: "escape", Keys: []string{"esc"}, Help: "interrupt, or close what is on top; twice: clear, or with an empty editor the tree", Run: (*Model).escape},
+		{ID: "cancel", Keys: []string{"ctrl+c"}, Help: "clear, or interrupt; twice: quit", Run: (*Model).cancel},
+		{ID: "quit", Keys: []string{"ctrl+d"}, Help: "quit, with an empty editor", When: empty, Run: (*Model).quit},
+		{ID: "suspend", Keys: []string{"ctrl+z"}, Help: "back to the shell for a while", Run: func(*Model) tea.Cmd { return tea.Suspend }},
+		{ID: "redraw", Keys: []string{"ctrl+l"}, Help: "draw the screen anew", Run: func(*Model) tea.Cmd { return tea.ClearScreen }},
+
+		{ID: "permission", Keys: []string{"shift+tab"}, Help: "next permission mode", Run: (*Model).nextPermission},
+		{ID: "thinking", Keys: []string{"alt+t"}, Help: "next thinking level", Run: (*Model).nextThinking},
+		{ID: "model", Keys: []string{"alt+p"}, Help: "choose a model", Run: func(m *Model) tea.Cmd { return m.chooseModel("") }},
+		{ID: "palette", Keys: []string{"ctrl+p"}, Help: "all commands", Run: (*Model).palette},
+		{ID: "help", Keys: []string{"?"}, Help: "keys and commands, with an empty editor", When: empty, Run: (*Model).help},
+		{ID: "history", Keys: []string{"ctrl+r"}, Help: "search the prompts of the past", Run: (*Model).searchHistory},
+
+		{ID: "expand-tools", Keys: []string{"ctrl+o"}, Help: "show all of what tools gave, or little", Run: func(m *Model) tea.Cmd {
+			m.transcript.ExpandTools(!m.transcript.ToolsExpanded())
+			return nil
+		}},
+		{ID: "show-thinking", Keys: []string{"ctrl+t"}, Help: "show thinking, or fold it", Run: func(m *Model) tea.Cmd {
+			m.transcript.ShowThinking(!m.transcript.ThinkingShown())
+			return nil
+		}},
+		{ID: "page-up", Keys: []string{"pgup"}, Help: "a page up", Run: do(func(m *Model) { m.transcript.Page(-1) })},
+		{ID: "page-down", Keys: []string{"pgdown"}, Help: "a page down", Run: do(func(m *Model) { m.transcript.Page(1) })},
+		{ID: "line-up", Keys: []string{"shift+up"}, Help: "a line up", Run: do(func(m *Model) { m.transcript.ScrollLines(-1) })},
+		{ID: "line-down", Keys: []string{"shift+down"}, Help: "a line down", Run: do(func(m *Model) { m.transcript.ScrollLines(1) })},
+		{ID: "top", Keys: []string{"ctrl+home"}, Help: "to the beginning", Run: do(func(m *Model) { m.transcript.Top() })},
+		{ID: "bottom", Keys: []string{"ctrl+end"}, Help: "to the end", Run: do(func(m *Model) { m.transcript.Bottom() })},
+		{ID: "turn-up", Keys: []string{"ctrl+up"}, Help: "the turn before", Run: do(func(m *Model) { m.transcript.PrevTurn() })},
+		{ID: "turn-down", Keys: []string{"ctrl+down"}, Help: "the turn after", Run: do(func(m *Model) { m.transcript.NextTurn() })},
+		{ID: "unfold", Keys: []string{"ctrl+x o"}, Help: "open or close the first fold in view", Run: do(func(m *Model) { m.transcript.ToggleInView() })},
+
+		{ID: "branch-left", Keys: []string{"alt+,"}, Help: "previous branch at the turn in view", Run: func(m *Model) tea.Cmd { return m.sibling(-1) }},
+		{ID: "branch-right", Keys: []string{"alt+."}, Help: "next branch at the turn in view", Run: func(m *Model) tea.Cmd { return m.sibling(1) }},
+		{ID: "branch-left-empty", Keys: []string{"alt+left"}, Help: "the same, with an empty editor", When: empty, Run: func(m *Model) tea.Cmd { return m.sibling(-1) }},
+		{ID: "branch-right-empty", Keys: []string{"alt+right"}, Help: "the same, with an empty editor", When: empty, Run: func(m *Model) tea.Cmd { return m.sibling(1) }},
+		{ID: "mouse", Keys: []string{"ctrl+x m"}, Help: "give the mouse to the terminal, or take it back", Run: (*Model).toggleMouse},
+	}
+}
+
+// do makes a binding's function of one that has no command.
+func do(f func(*Model)) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd { f(m); return nil }
+}
+
+// KeyRows are all keys, for help, the reference, and settings.
+func KeyRows() []keymap.Row {
+	rows := keymap.New(bindings(), nil).Rows()
+	rows = append(rows, keymap.New(editor.Bindings(), nil).Rows()...)
+	rows = append(rows, keymap.New(picker.Bindings(), nil).Rows()...)
+	return append(rows, keymap.New(approvalKeys(), nil).Rows()...)
+}
+
+// press is a key and when it was pressed.
+type press struct {
+	key string
+	at  time.Time
+}
+
+// twice is how soon the same key has to follow to count as a second press.
+const twice = time.Second
+
+// key goes to the overlay on top, else through the table, else to the editor.
+func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
+	m.notice = notice{}
+	if o := m.top(); o != nil {
+		return m.tell(o, msg)
+	}
+	stroke, now := msg.String(), m.opts.Now()
+	if m.chord != "" {
+		stroke = m.chord + " " + stroke
+	}
+	inChord := m.chord != ""
+	m.chord = ""
+	m.again = m.last.key == stroke && now.Sub(m.last.at) < twice
+	m.last = press{stroke, now}
+	if b, ok := m.keys.Find(m, stroke); ok {
+		return b.Run(m)
+	}
+	if m.keys.IsPrefix(stroke) {
+		m.chord = stroke
+		return nil
+	}
+	if inChord {
+		m.refuse(keymap.Title(stroke) + " does nothing")
+		return nil
+	}
+	_, cmd := m.editor.Update(msg)
+	return cmd
+}
+
+// paste goes to the overlay on top, else to the editor.
+func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
+	m.notice = notice{}
+	if o := m.top(); o != nil {
+		return m.tell(o, msg)
+	}
+	return m.editor.Paste(msg.Content)
+}
+
+// escape ends the nearest thing that can be ended. Twice in a row, with nothing
+// to end, it clears the editor or opens what the settings say.
+func (m *Model) escape() tea.Cmd {
+	switch {
+	case m.editor.Dismiss():
+	case m.running != nil:
+		m.opts.Engine.Send(engine.Interrupt{})
+	case m.transcript.Selecting():
+		m.transcript.SelectNone()
+	case !m.again && m.editor.Empty():
+		return nil
+	case !m.again:
+		m.hint("Esc again clears the prompt; Up brings it back")
+		return nil
+	case m.editor.Empty():
+		m.last = press{}
+		return m.doubleEscape()
+	default:
+		m.editor.Clear()
+	}
+	m.last = press{} // the next Esc is a first one
+	return nil
+}
+
+func (m *Model) doubleEscape() tea.Cmd {
+	name := m.opts.DoubleEscape
+	if name == "" {
+		name = "tree"
+	}
+	if c, ok := findCommand(name); ok && name != "none" {
+		return m.runCommand(c, "")
+	}
+	return nil
+}
+
+// cancel clears, else interrupts, else quits when it comes again.
+func (m *Model) cancel() tea.Cmd {
+	switch {
+	case !m.editor.Empty():
+		m.editor.Clear()
+	case m.again:
+		return m.quit()
+	case m.running != nil:
+		m.opts.Engine.Send(engine.Interrupt{})
+		m.hint("Interrupted. Ctrl+C again quits")
+	default:
+		m.hint("Ctrl+C again quits")
+	}
+	return nil
+}
+
+// quit leaves. What runs is interrupted by the engine's end.
+func (m *Model) quit() tea.Cmd { return tea.Quit }
+
+func (m *Model) takeBack() tea.Cmd {
+	if len(m.queue.Steering)+len(m.queue.FollowUps) == 0 {
+		m.hint("No prompts wait")
+		return nil
+	}
+	m.opts.Engine.Send(engine.Unqueue{})
+	return nil
+}
+
+func (m *Model) toggleMouse() tea.Cmd {
+	m.mouse = !m.mouse
+	if m.mouse {
+		m.hint("The mouse scrolls, selects and clicks here")
+	} else {
+		m.hint("The mouse is the terminal's; Ctrl+X M takes it back")
+	}
+	return nil
+}

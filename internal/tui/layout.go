@@ -1,0 +1,61 @@
+package tui
+
+// The smallest screen that anything is drawn on.
+const (
+	minWidth  = 40
+	minHeight = 10
+)
+
+// layout says which rows of the screen are whose, top to bottom.
+type layout struct {
+	transcript int // rows
+	status     int
+	rule       int // 0 or 1: the line above the editor
+	bottom     int // the editor, or the overlay on top of it
+	footer     int
+}
+
+// ruleFrom is the height from which on there is room for a rule.
+const ruleFrom = 14
+
+// bottomLimit is the most rows that the bottom may have: a third for the
+// editor, up to all but a few for an overlay.
+func bottomLimit(height int, overlay bool) int {
+	if overlay {
+		return max(3, height-4)
+	}
+	return max(1, height/3)
+}
+
+// arranged divides the screen. It is a pure function. The transcript gets what
+// is left, and the status gives way first when that is nothing.
+func arranged(height, bottom, status int) layout {
+	l := layout{bottom: bottom, footer: 1}
+	if height >= ruleFrom {
+		l.rule = 1
+	}
+	left := height - l.bottom - l.footer - l.rule
+	l.status = max(0, min(status, left-1))
+	l.transcript = max(0, left-l.status)
+	return l
+}
+
+// arrange follows every message: sizes are set here and nowhere else.
+func (m *Model) arrange() {
+	if m.tooSmall() {
+		return
+	}
+	limit := bottomLimit(m.height, m.top() != nil)
+	bottom := 0
+	if o := m.top(); o != nil {
+		bottom = min(o.Height(m.width, limit), limit)
+	} else {
+		m.editor.SetSize(m.width, limit)
+		bottom = m.editor.Height()
+	}
+	m.layout = arranged(m.height, bottom, len(m.status()))
+	m.transcript.SetSize(m.width, m.layout.transcript)
+}
+
+// tooSmall says whether there is no screen to draw on, or none that is large enough.
+func (m *Model) tooSmall() bool { return m.width < minWidth || m.height < minHeight }

@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"banyan/internal/tui/transcript"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// wheelLines is how far a notch of the wheel goes.
+const wheelLines = 3
+
+// pointer is the mouse: the wheel scrolls, a click opens, closes and switches,
+// a drag selects and copies.
+func (m *Model) pointer(msg tea.MouseMsg) tea.Cmd {
+	if o := m.top(); o != nil {
+		return m.tell(o, msg)
+	}
+	at := msg.Mouse()
+	inside := at.Y < m.layout.transcript && !m.blank()
+	switch msg.(type) {
+	case tea.MouseWheelMsg:
+		by := wheelLines
+		if at.Button == tea.MouseWheelUp {
+			by = -wheelLines
+		}
+		m.transcript.ScrollLines(by)
+	case tea.MouseClickMsg:
+		m.transcript.SelectNone()
+		if at.Button == tea.MouseLeft && inside {
+			m.dragging = true
+			m.transcript.SelectStart(at.X, at.Y)
+		}
+	case tea.MouseMotionMsg:
+		if m.dragging {
+			m.drag(at)
+		}
+	case tea.MouseReleaseMsg:
+		if m.dragging {
+			m.dragging = false
+			return m.drop(at)
+		}
+	}
+	return nil
+}
+
+// drag goes on with a selection, and scrolls at the edges.
+func (m *Model) drag(at tea.Mouse) {
+	switch {
+	case at.Y <= 0:
+		m.transcript.ScrollLines(-1)
+	case at.Y >= m.layout.transcript:
+		m.transcript.ScrollLines(1)
+	}
+	m.transcript.SelectTo(at.X, min(at.Y, m.layout.transcript-1))
+}
+
+// drop ends a drag, which copies, or a click, which acts.
+func (m *Model) drop(at tea.Mouse) tea.Cmd {
+	if m.transcript.Selecting() {
+		if text := m.transcript.SelectEnd(); text != "" {
+			return m.copy(text)
+		}
+		return nil
+	}
+	hit := m.transcript.Click(at.X, at.Y)
+	switch hit.Kind {
+	case transcript.HitPrev:
+		return m.switchFrom(hit.ID, -1)
+	case transcript.HitNext:
+		return m.switchFrom(hit.ID, 1)
+	}
+	return nil
+}

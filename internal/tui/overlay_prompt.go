@@ -1,0 +1,79 @@
+package tui
+
+import (
+	"strings"
+
+	"banyan/internal/tui/editor"
+	"banyan/internal/tui/inert"
+	"banyan/internal/tui/rich"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// promptOptions describe a question that is answered in words.
+type promptOptions struct {
+	Title string
+	Hint  string // shown while nothing is written
+	Text  string // to begin with
+	// Chosen gets the answer, which may be empty.
+	Chosen func(text string) tea.Cmd
+}
+
+// prompt asks for a few words.
+type prompt struct {
+	m     *Model
+	opts  promptOptions
+	field *editor.Model
+}
+
+func (m *Model) prompt(o promptOptions) {
+	p := &prompt{m: m, opts: o, field: editor.New(editor.Options{Placeholder: o.Hint, Keys: m.opts.Keys})}
+	p.field.SetTheme(m.theme)
+	p.field.SetValue(o.Text, nil)
+	m.push(p)
+}
+
+// Update implements [overlay].
+func (p *prompt) Update(msg tea.Msg) (bool, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		switch msg.String() {
+		case "esc", "ctrl+c":
+			return true, nil
+		case "enter":
+			if more, cmd := p.field.Continue(); more {
+				return false, cmd
+			}
+			text, _ := p.field.Value()
+			return true, p.opts.Chosen(strings.TrimSpace(text))
+		}
+	case tea.PasteMsg:
+		return false, p.field.Paste(msg.Content)
+	}
+	_, cmd := p.field.Update(msg)
+	return false, cmd
+}
+
+// Height implements [overlay].
+func (p *prompt) Height(w, limit int) int {
+	p.field.SetSize(w, max(1, limit/2))
+	return min(limit, p.field.Height()+2)
+}
+
+// Cursor implements [overlay].
+func (p *prompt) Cursor() (x, y int, ok bool) {
+	x, y = p.field.Cursor()
+	return x, y + 1, true
+}
+
+// View implements [overlay].
+func (p *prompt) View(w, h int) string {
+	th := p.m.theme
+	lines := []string{th.Title.Paint(rich.TruncateText(" "+inert.Line(p.opts.Title), w))}
+	lines = append(lines, strings.Split(p.field.View(), "\n")...)
+	for len(lines) < h-1 {
+		lines = append(lines, "")
+	}
+	hints := p.m.hints("enter", "takes it", "esc", "goes back")
+	return strings.Join(append(lines, rich.Draw(rich.Truncate(hints, w)).Text)[:h], "\n")
+}

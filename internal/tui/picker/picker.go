@@ -1,0 +1,345 @@
+// Package picker is a list to choose from by typing: a title, a filter, rows
+// ranked by how well they match, one of them under the cursor.
+//
+// The data is a slice of [Item], given once or again with [Model.SetItems], and
+// a continuation: what happens with the choice is said by whoever opens the
+// list. Drawing costs the rows that are seen; a key costs one ranking.
+//
+// It reads nothing, and it does not know what its items stand for.
+package picker
+
+import (
+	"strconv"
+	"strings"
+
+	"banyan/internal/tui/fuzzy"
+	"banyan/internal/tui/inert"
+	"banyan/internal/tui/keymap"
+	"banyan/internal/tui/rich"
+	"banyan/internal/tui/theme"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Item is one row. Its texts may come from anywhere.
+type Item struct {
+	Title  string
+	Detail string // after the title, dimmed
+	Mark   string // before the title: one cell, e.g. of what holds now
+	Search string // what the filter looks at; Title and Detail if empty
+}
+
+// Action is something else that can be done with the item under the cursor.
+type Action struct {
+	Key  string // keystroke
+	Help string
+	// Run gets the item's index. The list stays open unless done.
+	Run func(index int) (done bool, cmd tea.Cmd)
+}
+
+// Options describe a list.
+type Options struct {
+	Title string
+	Empty string // shown when there are no items at all
+	Items []Item
+	// Cursor is the index of the item to begin at.
+	Cursor int
+	// Chosen gets the index of the chosen item.
+	Chosen func(index int) tea.Cmd
+	// Moved, if set, gets the index of each item that comes under the cursor.
+	Moved func(index int)
+	// Closed, if set, is called when the list is left without a choice.
+	Closed func()
+	// Keep leaves the list open after a choice, for flows that may come back to it.
+	Keep    bool
+	Actions []Action
+	Query   string              // to begin with
+	Keys    map[string][]string // overrides of [Bindings] by id
+}
+
+// Model is an open list. See [New].
+type Model struct {
+	opts    Options
+	theme   theme.Theme
+	keys    keymap.Table[*Model]
+	query   string
+	matches []fuzzy.Match
+	cursor  int // in matches
+	page    int // rows that were last offered, for paging
+	done    bool
+}
+
+// New opens a list.
+func New(o Options, th theme.Theme) *Model {
+	m := &Model{opts: o, theme: th, keys: keymap.New(Bindings(), o.Keys), query: o.Query, page: 10}
+	m.SetItems(o.Items, o.Cursor)
+	return m
+}
+
+// SetItems exchanges the items; the cursor goes to the item with that index.
+func (m *Model) SetItems(items []Item, cursor int) {
+	m.opts.Items = items
+	m.rank()
+	for i, match := range m.matches {
+		if match.Index == cursor {
+			m.cursor = i
+		}
+	}
+}
+
+// SetEmpty is shown while there are no items.
+func (m *Model) SetEmpty(text string) { m.opts.Empty = text }
+
+// Query is what has been typed.
+func (m *Model) Query() string { return m.query }
+
+// Bindings are the keys of all lists.
+func Bindings() []keymap.Binding[*Model] {
+	move := func(by int) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd { m.move(by); return nil }
+	}
+	return []keymap.Binding[*Model]{
+		{ID: "picker.choose", Keys: []string{"enter"}, Help: "choose", Run: (*Model).choose},
+		{ID: "picker.close", Keys: []string{"esc", "ctrl+c"}, Help: "clear the filter, or close", Run: (*Model).close},
+		{ID: "picker.up", Keys: []string{"up", "ctrl+p"}, Help: "up", Run: move(-1)},
+		{ID: "picker.down", Keys: []string{"down", "ctrl+n"}, Help: "down", Run: move(1)},
+		{ID: "picker.page-up", Keys: []string{"pgup"}, Help: "a page up", Run: func(m *Model) tea.Cmd { m.jump(m.cursor - m.page); return nil }},
+		{ID: "picker.page-down", Keys: []string{"pgdown"}, Help: "a page down", Run: func(m *Model) tea.Cmd { m.jump(m.cursor + m.page); return nil }},
+		{ID: "picker.first", Keys: []string{"home"}, Help: "first", Run: func(m *Model) tea.Cmd { m.jump(0); return nil }},
+		{ID: "picker.last", Keys: []string{"end"}, Help: "last", Run: func(m *Model) tea.Cmd { m.jump(len(m.matches)); return nil }},
+		{ID: "picker.erase", Keys: []string{"backspace", "ctrl+h"}, Help: "erase a character of the filter", Run: func(m *Model) tea.Cmd { m.filter(butLast(m.query)); return nil }},
+		{ID: "picker.erase-word", Keys: []string{"ctrl+w", "alt+backspace"}, Help: "erase a word of the filter", Run: func(m *Model) tea.Cmd { m.filter(butLastWord(m.query)); return nil }},
+		{ID: "picker.erase-all", Keys: []string{"ctrl+u"}, Help: "erase the filter", Run: func(m *Model) tea.Cmd { m.filter(""); return nil }},
+	}
+}
+
+// Update handles a key, a paste or the wheel. It says whether the list is closed.
+func (m *Model) Update(msg tea.Msg) (done bool, cmd tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return m.key(msg)
+	case tea.PasteMsg:
+		m.filter(m.query + inert.Line(strings.TrimSpace(msg.Content)))
+	case tea.MouseWheelMsg:
+		if msg.Button == tea.MouseWheelUp {
+			m.jump(m.cursor - 1)
+		} else {
+			m.jump(m.cursor + 1)
+		}
+	}
+	return m.done, nil
+}
+
+func (m *Model) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	key := msg.String()
+	for _, a := range m.opts.Actions {
+		if a.Key == key && len(m.matches) > 0 {
+			return a.Run(m.matches[m.cursor].Index)
+		}
+	}
+	if b, ok := m.keys.Find(m, key); ok {
+		cmd := b.Run(m)
+		m.moved()
+		return m.done, cmd
+	}
+	if msg.Text != "" {
+		m.filter(m.query + msg.Text)
+		m.moved()
+	}
+	return m.done, nil
+}
+
+// moved tells what is under the cursor now.
+func (m *Model) moved() {
+	if m.opts.Moved != nil && !m.done && len(m.matches) > 0 {
+		m.opts.Moved(m.matches[m.cursor].Index)
+	}
+}
+
+func (m *Model) choose() tea.Cmd {
+	if len(m.matches) == 0 {
+		return nil
+	}
+	m.done = !m.opts.Keep
+	return m.opts.Chosen(m.matches[m.cursor].Index)
+}
+
+func (m *Model) close() tea.Cmd {
+	if m.query != "" {
+		m.filter("")
+		return nil
+	}
+	m.done = true
+	if m.opts.Closed != nil {
+		m.opts.Closed()
+	}
+	return nil
+}
+
+// move goes around the ends.
+func (m *Model) move(by int) {
+	if n := len(m.matches); n > 0 {
+		m.cursor = (m.cursor + by + n) % n
+	}
+}
+
+// jump does not.
+func (m *Model) jump(to int) { m.cursor = max(0, min(to, len(m.matches)-1)) }
+
+func (m *Model) filter(query string) {
+	m.query = query
+	m.rank()
+}
+
+func (m *Model) rank() {
+	items := m.opts.Items
+	m.matches = fuzzy.Rank(m.query, len(items), func(i int) string { return items[i].text() }, 0)
+	m.cursor = 0
+}
+
+func (it Item) text() string {
+	if it.Search != "" {
+		return it.Search
+	}
+	return it.Title + " " + it.Detail
+}
+
+// butLast is a text without the character that it ends with.
+func butLast(s string) string {
+	at := 0
+	for i := 0; i < len(s); {
+		at = i
+		c, _ := ansi.FirstGraphemeCluster(s[i:], ansi.GraphemeWidth)
+		i += len(c)
+	}
+	return s[:at]
+}
+
+func butLastWord(s string) string {
+	s = strings.TrimRight(s, " ")
+	return s[:strings.LastIndexByte(s, ' ')+1]
+}
+
+// Height is how many rows the list wants, of at most limit.
+func (m *Model) Height(_, limit int) int {
+	h := min(3+max(len(m.opts.Items), 1), limit)
+	m.page = max(1, h-3)
+	return h
+}
+
+// Cursor is the caret's cell: at the end of the filter.
+func (m *Model) Cursor() (x, y int, ok bool) { return 2 + rich.Width(inert.Line(m.query)), 1, true }
+
+// View draws the list in exactly h rows of at most w cells.
+func (m *Model) View(w, h int) string {
+	th := m.theme
+	lines := make([]string, 0, h)
+	lines = append(lines, m.head(w), th.Accent.Paint("› ")+th.Text.Paint(rich.TruncateText(inert.Line(m.query), w-2)))
+	rows := h - 3
+	top := max(0, min(m.cursor-rows/2, len(m.matches)-rows))
+	titles := m.column(top, rows, w)
+	for i := top; i < len(m.matches) && i < top+rows; i++ {
+		lines = append(lines, m.row(i, w, titles))
+	}
+	if len(m.matches) == 0 {
+		text := "nothing matches"
+		if len(m.opts.Items) == 0 {
+			text = m.opts.Empty
+		}
+		lines = append(lines, th.Dim.Paint(rich.TruncateText("  "+inert.Line(text), w)))
+	}
+	for len(lines) < h-1 {
+		lines = append(lines, "")
+	}
+	return strings.Join(append(lines, m.foot(w))[:h], "\n")
+}
+
+func (m *Model) head(w int) string {
+	count := strconv.Itoa(len(m.matches))
+	if len(m.matches) != len(m.opts.Items) {
+		count += " of " + strconv.Itoa(len(m.opts.Items))
+	}
+	title := rich.TruncateText(inert.Line(m.opts.Title), w-len(count)-1)
+	gap := max(1, w-rich.Width(title)-len(count))
+	return m.theme.Title.Paint(title) + strings.Repeat(" ", gap) + m.theme.Faint.Paint(count)
+}
+
+// foot are the keys.
+func (m *Model) foot(w int) string {
+	var line []rich.Span
+	hint := func(key, help string) {
+		if len(line) > 0 {
+			line = append(line, rich.Chrome("  ", m.theme.Hint))
+		}
+		line = append(line, rich.Chrome(keymap.Title(key), m.theme.Key), rich.Chrome(" "+help, m.theme.Hint))
+	}
+	hint("enter", "chooses")
+	for _, a := range m.opts.Actions {
+		hint(a.Key, a.Help)
+	}
+	hint("esc", "closes")
+	return rich.Draw(rich.Truncate(line, w)).Text
+}
+
+// column is the width of the titles that are seen, so that details stand below
+// each other; at most half of the row.
+func (m *Model) column(top, rows, w int) int {
+	widest := 0
+	for i := top; i < len(m.matches) && i < top+rows; i++ {
+		if it := m.opts.Items[m.matches[i].Index]; it.Detail != "" {
+			widest = max(widest, rich.Width(inert.Line(it.Title)))
+		}
+	}
+	return min(widest, w/2)
+}
+
+// row draws one item, what matched of its title marked.
+func (m *Model) row(i, w, titles int) string {
+	match := m.matches[i]
+	it := m.opts.Items[match.Index]
+	below := theme.Style{}
+	pointer := "  "
+	if i == m.cursor {
+		below, pointer = m.theme.Selection, "› "
+	}
+	line := []rich.Span{rich.Chrome(pointer, m.theme.Accent.On(below))}
+	if it.Mark != "" {
+		line = append(line, rich.Chrome(inert.Line(it.Mark)+" ", m.theme.Active.On(below)))
+	}
+	title := m.marked(it, match, below)
+	if it.Detail != "" {
+		gap := max(0, titles-rich.LineWidth(title)) + 2
+		title = append(title, rich.Chrome(strings.Repeat(" ", gap)+inert.Line(it.Detail), m.theme.Dim.On(below)))
+	}
+	line = append(line, title...)
+	line = rich.Truncate(line, w)
+	if i == m.cursor {
+		line = append(line, rich.Chrome(strings.Repeat(" ", max(0, w-rich.LineWidth(line))), below))
+	}
+	return rich.Draw(line).Text
+}
+
+// marked is the title with the letters that the filter found in another style.
+func (m *Model) marked(it Item, match fuzzy.Match, below theme.Style) []rich.Span {
+	plain, hit := m.theme.Text.On(below), m.theme.Accent.With(theme.Bold).On(below)
+	if it.Search != "" || len(match.Positions) == 0 {
+		return []rich.Span{rich.Chrome(inert.Line(it.Title), plain)}
+	}
+	var line []rich.Span
+	runes, at := []rune(it.Title), 0
+	for _, p := range match.Positions {
+		if p >= len(runes) {
+			break
+		}
+		if p > at {
+			line = append(line, rich.Chrome(inert.Line(string(runes[at:p])), plain))
+		}
+		line = append(line, rich.Chrome(inert.Line(string(runes[p])), hit))
+		at = p + 1
+	}
+	if at < len(runes) {
+		line = append(line, rich.Chrome(inert.Line(string(runes[at:])), plain))
+	}
+	return line
+}

@@ -1,0 +1,179 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"banyan/internal/engine"
+	"banyan/internal/tui/inert"
+	"banyan/internal/tui/keymap"
+	"banyan/internal/tui/rich"
+	"banyan/internal/tui/theme"
+	"banyan/internal/tui/transcript"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// notice is a short word to the user about what a key just did. The next key
+// takes it away.
+type notice struct {
+	level engine.Level
+	text  string
+}
+
+// hint says something in passing.
+func (m *Model) hint(text string) { m.notice = notice{engine.Note, text} }
+
+// refuse says why something was not done.
+func (m *Model) refuse(text string) { m.notice = notice{engine.Failure, text} }
+
+// say puts something in the transcript that should not pass unnoticed.
+func (m *Model) say(level engine.Level, text string) {
+	if !m.opened {
+		m.early = append(m.early, notice{level, text})
+	}
+	m.said++
+	m.transcript.Notice(transcript.Level(level), text)
+}
+
+// queueRows is how many waiting prompts are shown.
+const queueRows = 3
+
+// status are the rows between the transcript and the editor: the prompts that
+// wait, and one line for what goes on. There is always that line, so that the
+// editor does not move when something begins.
+func (m *Model) status() []string {
+	rows := m.waiting()
+	return append(rows, m.activity())
+}
+
+// waiting are the queued prompts, the rest as a number.
+func (m *Model) waiting() []string {
+	var rows []string
+	show := func(kind string, prompts []string) {
+		for _, p := range prompts {
+			line := []rich.Span{
+				rich.Chrome("  "+kind+" ", m.theme.Accent),
+				rich.Chrome(inert.Line(p), m.theme.Dim),
+			}
+			rows = append(rows, rich.Draw(rich.Truncate(line, m.width)).Text)
+		}
+	}
+	show("↳ next", m.queue.Steering)
+	show("↳ then", m.queue.FollowUps)
+	if more := len(rows) - queueRows; more > 0 {
+		rows = append(rows[:queueRows-1], m.theme.Dim.Paint(fmt.Sprintf("  ↳ and %d more", more+1)))
+	}
+	return rows
+}
+
+// activity is one line: the notice if there is one, else what runs; at its
+// right what is out of sight.
+func (m *Model) activity() string {
+	var left []rich.Span
+	switch {
+	case m.notice.text != "":
+		left = m.noticeSpans()
+	case m.retry != nil:
+		left = m.retrySpans()
+	case m.running != nil:
+		left = m.runningSpans()
+	case m.chord != "":
+		left = []rich.Span{rich.Chrome(" "+keymap.Title(m.chord)+" …", m.theme.Dim)}
+	}
+	right := m.outOfSight()
+	left = rich.Truncate(left, m.width-rich.LineWidth(right)-1)
+	gap := m.width - rich.LineWidth(left) - rich.LineWidth(right)
+	if len(right) > 0 {
+		left = append(append(left, rich.Chrome(strings.Repeat(" ", max(0, gap)), theme.Style{})), right...)
+	}
+	return rich.Draw(left).Text
+}
+
+func (m *Model) noticeSpans() []rich.Span {
+	style := [...]theme.Style{engine.Note: m.theme.Dim, engine.Warning: m.theme.Warning, engine.Failure: m.theme.Failure}[m.notice.level]
+	return []rich.Span{rich.Chrome(" "+inert.Line(m.notice.text), style)}
+}
+
+func (m *Model) runningSpans() []rich.Span {
+	what := map[string]string{"turn": "Working"}[m.running.What]
+	if what == "" {
+		what = "Working on the " + m.running.What
+	}
+	line := []rich.Span{
+		rich.Chrome(" ● ", m.theme.Running),
+		rich.Chrome(inert.Line(what), m.theme.Text),
+	}
+	if d := m.opts.Now().Sub(m.running.At); d >= time.Second {
+		line = append(line, rich.Chrome(" "+duration(d), m.theme.Dim))
+	}
+	return append(line, m.hints("esc", "interrupts", "enter", "steers")...)
+}
+
+func (m *Model) retrySpans() []rich.Span {
+	wait := max(0, m.retry.at.Sub(m.opts.Now()).Round(time.Second))
+	when := "now"
+	if wait > 0 {
+		when = "in " + duration(wait)
+	}
+	line := []rich.Span{
+		rich.Chrome(" ● ", m.theme.Warning),
+		rich.Chrome(fmt.Sprintf("Trying again %s (try %d)", when, m.retry.attempt), m.theme.Text),
+	}
+	line = append(line, m.hints("esc", "stops")...)
+	return append(line, rich.Chrome("  "+inert.Line(m.retry.why), m.theme.Dim))
+}
+
+// hints are pairs of a key and what it does.
+func (m *Model) hints(pairs ...string) []rich.Span {
+	var line []rich.Span
+	for i := 0; i+1 < len(pairs); i += 2 {
+		line = append(line,
+			rich.Chrome("  "+keymap.Title(pairs[i])+" ", m.theme.Key),
+			rich.Chrome(pairs[i+1], m.theme.Hint))
+	}
+	return line
+}
+
+// outOfSight says how much came below what is seen.
+func (m *Model) outOfSight() []rich.Span {
+	if m.transcript.AtBottom() || m.blank() {
+		return nil
+	}
+	text := "↓ Ctrl+End "
+	if n := m.transcript.NewBelow(); n > 0 {
+		text = fmt.Sprintf("↓ %d new  Ctrl+End ", n)
+	}
+	return []rich.Span{rich.Chrome(text, m.theme.Accent)}
+}
+
+// duration writes a time for people: 7s, 2m05s, 1h02m.
+func duration(d time.Duration) string {
+	s := int(d / time.Second)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	}
+	return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+}
+
+// tickMsg is a second of a clock. Only the newest clock is heard.
+type tickMsg struct{ clock int }
+
+// startClock lets the screen count seconds while something runs. Idle, there is no clock.
+func (m *Model) startClock() tea.Cmd {
+	m.clock++
+	m.transcript.SetNow(m.opts.Now())
+	return m.opts.After(time.Second, tickMsg{m.clock})
+}
+
+func (m *Model) tick(msg tickMsg) tea.Cmd {
+	if msg.clock != m.clock || m.running == nil {
+		return nil
+	}
+	m.transcript.SetNow(m.opts.Now())
+	return m.opts.After(time.Second, msg)
+}

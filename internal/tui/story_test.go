@@ -1,0 +1,283 @@
+package tui_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"banyan/internal/engine"
+	"banyan/internal/llm"
+	"banyan/internal/session"
+	"banyan/internal/tui"
+	"banyan/internal/tui/tuitest"
+)
+
+func user(text string) session.Data {
+	return session.Message{Message: llm.UserText(text, tuitest.Start)}
+}
+
+func answer(text string) session.Data {
+	return session.Message{Message: llm.Message{
+		Role: llm.Assistant, Time: tuitest.Start, StopReason: llm.StopEnd,
+		Content: []llm.Block{llm.Text{Text: text}},
+	}}
+}
+
+func delta(text string) engine.Event {
+	return engine.Progress{Event: llm.TextDelta{Text: text}}
+}
+
+func TestTypingWorksBeforeAnythingIsOpen(t *testing.T) {
+	d := tuitest.New(t)
+	d.Type("hello").Sees("› hello")
+	d.Press("enter").WasSent(engine.Submit{Text: "hello"})
+}
+
+func TestChat(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Sees("Banyan", "connects one", "offline", "ask")
+	d.Type("what is a tree?").Press("enter")
+	d.WasSent(engine.Submit{Text: "what is a tree?"})
+	d.Append(user("what is a tree?"))
+	d.Emit(engine.Started{What: "turn", At: tuitest.Start})
+	d.Sees("what is a tree?", "Working", "Esc interrupts")
+	d.Emit(delta("A tree is "), delta("a plant."))
+	d.Sees("A tree is a plant.")
+	d.Append(answer("A tree is a plant."))
+	d.Emit(engine.Finished{What: "turn"})
+	d.Misses("Working", "Banyan")
+	if n := strings.Count(d.Screen(), "A tree is a plant."); n != 1 {
+		t.Errorf("the answer is there %d times:\n%s", n, d.Screen())
+	}
+}
+
+func TestTimePassesOnlyWhileSomethingRuns(t *testing.T) {
+	d := tuitest.New(t).Open()
+	if d.Timers() != 0 {
+		t.Errorf("%d timers while idle", d.Timers())
+	}
+	d.Emit(engine.Started{What: "turn", At: tuitest.Start})
+	d.Advance(3 * time.Second).Sees("Working 3s")
+	d.Emit(engine.Finished{What: "turn"})
+	d.Advance(2 * time.Second)
+	if d.Timers() != 0 {
+		t.Errorf("%d timers after it", d.Timers())
+	}
+}
+
+func TestSteerAndFollowUp(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Append(user("go"))
+	d.Emit(engine.Started{What: "turn", At: tuitest.Start})
+	d.Type("left").Press("enter").Type("then right").Press("alt+enter")
+	d.WasSent(engine.Submit{Text: "left"}, engine.Submit{Text: "then right", FollowUp: true})
+	d.Emit(engine.Queue{Steering: []string{"left"}, FollowUps: []string{"then right"}})
+	d.Sees("↳ next left", "↳ then then right", "2 queued")
+	d.Type("draft").Press("alt+up").WasSent(engine.Unqueue{})
+	d.Emit(engine.Queue{TakenBack: []string{"left", "then right"}})
+	d.Sees("› left", "  then right", "  draft").Misses("queued")
+}
+
+func TestInterrupt(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Append(user("go"))
+	d.Emit(engine.Started{What: "turn", At: tuitest.Start}, delta("half an "))
+	d.Press("esc").WasSent(engine.Interrupt{})
+	d.Append(session.Message{Message: llm.Message{
+		Role: llm.Assistant, Time: tuitest.Start, StopReason: llm.StopAborted,
+		Content: []llm.Block{llm.Text{Text: "half an "}},
+	}})
+	d.Emit(engine.Finished{What: "turn", Err: errContextCanceled})
+	d.Sees("half an").Misses("Working")
+	d.Press("esc").WasSent() // it does not count as the second of two
+}
+
+func TestErrorsAreSaid(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Emit(engine.Notice{Level: engine.Failure, Text: "The disk is full. /save writes the session elsewhere."})
+	d.Sees("The disk is full.")
+	d.Emit(engine.Started{What: "turn", At: tuitest.Start}, engine.Finished{What: "turn", Err: errors.New("no route to host")})
+	d.Sees("no route to host")
+}
+
+func TestRetryCountsDown(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Emit(engine.Started{What: "turn", At: tuitest.Start})
+	d.Emit(engine.Progress{Event: llm.Retry{Attempt: 2, Wait: 4 * time.Second, Err: errors.New("overloaded")}})
+	d.Sees("Trying again in 4s (try 2)", "overloaded")
+	d.Advance(2 * time.Second).Sees("Trying again in 2s")
+	d.Emit(delta("here")).Misses("Trying again")
+}
+
+func TestUnknownCommand(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Type("/modle").Press("enter")
+	d.WasSent().Sees("There is no /modle. Did you mean /model or /mode?", "› /modle")
+	d.Press("ctrl+c").Type("/xyzzy").Press("enter").WasSent().Sees("/help lists")
+}
+
+func TestPathsAreNoCommands(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Type("/etc/hosts is wrong").Press("enter").WasSent(engine.Submit{Text: "/etc/hosts is wrong"})
+}
+
+func TestDoublePresses(t *testing.T) {
+	d := tuitest.New(t, func(o *tui.Options) { o.DoubleEscape = "branch" }).Open()
+	d.Append(user("the first prompt"), answer("yes"))
+	d.Press("ctrl+c").Sees("Ctrl+C again quits")
+	d.Advance(2 * time.Second).Press("ctrl+c")
+	if d.Quit() {
+		t.Fatal("two presses with a pause between do not quit")
+	}
+	d.Type("words").Press("esc").Sees("› words").Press("esc").Misses("› words")
+	d.Press("up").Sees("› words").Press("ctrl+c").Misses("› words")
+	d.Press("esc", "esc").Sees("Take a prompt back", "the first prompt")
+	d.Press("esc", "ctrl+c", "ctrl+c")
+	if !d.Quit() {
+		t.Error("two presses quit")
+	}
+}
+
+func TestCtrlDQuitsOnlyWithAnEmptyEditor(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Type("ab").Press("home", "ctrl+d").Sees("› b")
+	d.Press("ctrl+u", "delete", "ctrl+d")
+	if !d.Quit() {
+		t.Errorf("still there:\n%s", d.Screen())
+	}
+}
+
+func TestPasteChip(t *testing.T) {
+	d := tuitest.New(t).Open()
+	long := strings.Repeat("line\n", 31) + "end"
+	d.Type("see ").Paste(long).Sees("see [Pasted #1 +32 lines]")
+	d.Press("enter").WasSent(engine.Submit{Text: "see " + long})
+}
+
+func TestHistoryAcrossSessions(t *testing.T) {
+	var kept []string
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.History = func() ([]string, error) { return []string{"older", "old"}, nil }
+		o.Remember = func(p string) error { kept = append(kept, p); return nil }
+	}).Open()
+	d.Type("new").Press("enter")
+	if len(kept) != 1 || kept[0] != "new" {
+		t.Errorf("kept %q", kept)
+	}
+	d.Press("up").Sees("› new").Press("up").Sees("› old").Press("up").Sees("› older")
+	d.Press("down", "down", "down").Misses("› new")
+	d.Press("ctrl+r").Type("der").Sees("Prompts of the past", "older").Press("enter").Sees("› older")
+}
+
+func TestCommandCompletion(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Type("/the").Sees("› /theme").Press("enter").Sees("Theme", "contrast")
+	d.Press("esc").Type("/thinking hi").Sees("› high").Press("enter").WasSent(engine.SetThinking{Level: llm.ThinkingHigh})
+}
+
+func TestFileCompletion(t *testing.T) {
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.Files = func(contextT) ([]string, error) {
+			return []string{"main.go", "internal/tree/forest.go", "README.md"}, nil
+		}
+	}).Open()
+	d.Type("read @for").Sees("› internal/tree/forest.go").Press("tab").Sees("› read @internal/tree/forest.go")
+	d.Type("and REA").Press("tab").Sees("README.md").Press("tab").Sees("and README.md")
+	d.Type("mail me@ma").Misses("› main.go")
+}
+
+func TestTooSmall(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Resize(39, 20).Sees("39x20 is too small: 40x10, please")
+	d.Resize(40, 10).Misses("too small")
+	d.Type("x").Sees("› x")
+}
+
+func TestDraftsAreKept(t *testing.T) {
+	saved := map[string]string{}
+	options := func(o *tui.Options) {
+		o.SaveDraft = func(id, text string) error { saved[id] = text; return nil }
+		o.LoadDraft = func(id string) string { return saved[id] }
+	}
+	d := tuitest.New(t, options).Open()
+	d.Type("not yet se").Advance(time.Second)
+	if len(saved) != 1 {
+		t.Fatalf("saved %q", saved)
+	}
+	tuitest.New(t, options).Open().Sees("› not yet se")
+	d.Type("nt").Press("enter").Advance(time.Second)
+	tuitest.New(t, options).Open().Misses("› not yet")
+}
+
+func TestModes(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Press("shift+tab").WasSent(engine.SetPermission{Mode: "edits"})
+	d.Emit(engine.State{Permission: "edits", Thinking: llm.ThinkingXHigh, ModelName: "m"}).Sees("edits", "m xhigh")
+	d.Press("shift+tab", "alt+t").WasSent(engine.SetPermission{Mode: "plan"}, engine.SetThinking{Level: llm.ThinkingOff})
+}
+
+func TestChoosingAModel(t *testing.T) {
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.Models = func(contextT) ([]tui.Choice, error) {
+			return []tui.Choice{
+				{Model: session.ModelRef{Provider: "anthropic", Model: "opus"}, Name: "Opus", Detail: "200k"},
+				{Model: session.ModelRef{Provider: "openai", Model: "gpt"}, Name: "GPT"},
+			}, nil
+		}
+	}).Open()
+	d.Press("alt+p").Sees("Model", "Opus", "200k").Type("gp").Misses("Opus").Press("enter")
+	d.WasSent(engine.SetModel{Model: session.ModelRef{Provider: "openai", Model: "gpt"}}).Misses("Opus")
+}
+
+func TestResume(t *testing.T) {
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.Sessions = func(contextT) ([]tui.Session, error) {
+			return []tui.Session{
+				{Path: "/s/a", ID: "aaaaaaaa-1", First: "fix the parser", Cwd: "/home/ada/engine", Modified: tuitest.Start.Add(-time.Hour), Messages: 4},
+				{Path: "/s/b", ID: "bbbbbbbb-1", Name: "elsewhere", Cwd: "/tmp", Modified: tuitest.Start},
+			}, nil
+		}
+	}).Open()
+	d.Type("/resume").Press("enter").Sees("fix the parser", "1h ago · 4 messages · aaaaaaaa").Misses("elsewhere")
+	d.Press("ctrl+a").Sees("elsewhere").Press("down", "enter").WasSent(engine.Open{Path: "/s/b"})
+}
+
+func TestHelpIsTheTables(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Press("?").Sees("Commands and keys", "/new").Press("end").Sees("Approval", "Closes"[1:])
+	d.Press("esc").Type("what?").Sees("› what?")
+}
+
+func TestPalette(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Press("ctrl+p").Type("leave").Press("enter")
+	if !d.Quit() {
+		t.Errorf("the palette runs commands:\n%s", d.Screen())
+	}
+}
+
+func TestKeysCanBeChanged(t *testing.T) {
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.Keys = map[string][]string{"palette": {"f1"}, "editor.kill-end": {}, "fly": {"x"}}
+	}).Open()
+	d.Press("f1").Sees("/resume").Press("esc")
+	d.Type("ab").Press("home", "ctrl+k").Sees("› ab", `there is no action "fly"`)
+}
+
+func TestUntrustedText(t *testing.T) {
+	evil := "\x1b]0;owned\x07\x1b[2J\u202eevil"
+	d := tuitest.New(t, func(o *tui.Options) { o.Cwd = "/tmp/" + evil; o.Branch = func(contextT) string { return evil } }).Open()
+	d.Append(user(evil), answer(evil), session.Info{Name: evil})
+	d.Emit(engine.State{ModelName: evil, Permission: evil}, engine.Queue{Steering: []string{evil}}, engine.Notice{Level: engine.Failure, Text: evil})
+	d.Emit(engine.Asked{Ask: 1, Call: llm.ToolCall{Name: evil, Arguments: []byte(`{"command":"\u001b[2Jrm"}`)}, Reason: evil, Always: evil})
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 10}} {
+		d.Resize(size[0], size[1])
+		if frame := d.Frame(); strings.Contains(frame, "\x1b]0") || strings.Contains(frame, "\x1b[2J") || strings.Contains(frame, "\u202e") {
+			t.Errorf("an escape sequence got through:\n%q", frame)
+		}
+	}
+	if title := d.Model.View().WindowTitle; strings.ContainsAny(title, "\x1b\x07") {
+		t.Errorf("title %q", title)
+	}
+}

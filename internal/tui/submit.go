@@ -1,0 +1,78 @@
+package tui
+
+import (
+	"strings"
+
+	"banyan/internal/engine"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// submit sends what is in the editor, or runs it if it is a command.
+func (m *Model) submit(followUp bool) tea.Cmd {
+	if m.editor.Completing() && !m.editor.Accept() {
+		return nil // there is more to be written
+	}
+	if ok, cmd := m.editor.Continue(); ok {
+		return cmd
+	}
+	text, images := m.editor.Value()
+	if strings.TrimSpace(text) == "" && len(images) == 0 {
+		return nil
+	}
+	if name, args, ok := slash(text); ok {
+		return m.command(name, args)
+	}
+	if strings.HasPrefix(text, "!") {
+		m.refuse("! does not run commands yet: ask for it, or begin with a space to send this as it is")
+		return nil
+	}
+	m.editor.Clear()
+	m.transcript.Bottom()
+	m.opts.Engine.Send(engine.Submit{Text: text, Images: images, FollowUp: followUp})
+	return m.remember(text)
+}
+
+// slash takes "/name args" apart. A path is not a command.
+func slash(text string) (name, args string, ok bool) {
+	rest, ok := strings.CutPrefix(text, "/")
+	if !ok {
+		return "", "", false
+	}
+	name, args, _ = strings.Cut(rest, " ")
+	if strings.ContainsAny(name, "/\\\n.") {
+		return "", "", false
+	}
+	return name, strings.TrimSpace(args), true
+}
+
+// remember keeps a prompt for other sessions.
+func (m *Model) remember(prompt string) tea.Cmd {
+	keep := m.opts.Remember
+	if keep == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		if err := keep(prompt); err != nil {
+			return failedMsg{err}
+		}
+		return nil
+	}
+}
+
+// historyMsg are the prompts of other sessions.
+type historyMsg []string
+
+func (m *Model) readHistory() tea.Cmd {
+	read := m.opts.History
+	if read == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		prompts, err := read()
+		if err != nil {
+			return failedMsg{err}
+		}
+		return historyMsg(prompts)
+	}
+}

@@ -1,0 +1,235 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	"banyan/internal/engine"
+	"banyan/internal/session"
+	"banyan/internal/tui/editor"
+	"banyan/internal/tui/keymap"
+	"banyan/internal/tui/theme"
+	"banyan/internal/tui/transcript"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Engine is what the screen talks to.
+type Engine interface {
+	// Send never blocks; what comes of a command is told by events.
+	Send(engine.Command)
+	// Events are closed after the engine has ended.
+	Events() <-chan engine.Event
+}
+
+// Options are what a screen is made of. Only Engine is needed. The functions
+// are called outside of the screen's goroutine and may take their time; a nil
+// one means that there is no such thing.
+type Options struct {
+	Engine  Engine
+	Version string
+	Cwd     string // shown in the footer; absolute
+	Prompt  string // sent as soon as the session is open
+
+	Theme   string // name or file; empty follows the terminal's background
+	Profile theme.Profile
+	Keys    map[string][]string // keystrokes by action id, instead of the usual ones
+	// DoubleEscape is the command that Esc Esc runs with an empty editor,
+	// "tree" or "branch"; "none" for nothing. Empty is "tree".
+	DoubleEscape string
+	NoMouse      bool // leave the mouse to the terminal
+	Bell         bool // ring when something is done while the window has no focus
+
+	Models   func(context.Context) ([]Choice, error)  // of /model
+	Sessions func(context.Context) ([]Session, error) // of /resume, newest first
+	Files    func(context.Context) ([]string, error)  // of @, relative to Cwd
+	Branch   func(context.Context) string             // the version control branch; empty if none
+
+	History   func() ([]string, error) // prompts of other sessions, oldest first
+	Remember  func(prompt string) error
+	SaveDraft func(session, text string) error // empty text: there is none any more
+	LoadDraft func(session string) string
+
+	// The following are for tests.
+
+	Now   func() time.Time                           // nil for time.Now
+	After func(d time.Duration, msg tea.Msg) tea.Cmd // nil for a real timer
+}
+
+// Choice is a model that can be chosen.
+type Choice struct {
+	Model  session.ModelRef
+	Name   string // for people
+	Detail string // e.g. its price and window, or why it cannot be used
+}
+
+// Session is a session that can be opened.
+type Session struct {
+	Path     string
+	ID       string
+	Name     string // empty if it has none
+	First    string // the first prompt
+	Cwd      string
+	Modified time.Time
+	Messages int
+}
+
+// Model is the screen. Only Bubble Tea's goroutine touches it.
+type Model struct {
+	opts  Options
+	theme theme.Theme
+	keys  keymap.Table[*Model]
+
+	// What the engine told.
+	session session.Snapshot
+	opened  bool
+	state   engine.State
+	queue   engine.Queue
+	running *engine.Started // nil when idle
+	retry   *retry          // the request failed and is tried again
+
+	// What is on the screen.
+	transcript *transcript.Model
+	said       int      // notices in the transcript
+	early      []notice // said before there was a session
+	editor     *editor.Model
+	overlays   []overlay // the last one has the keys
+	notice     notice
+	branch     string // of version control
+	width      int    // cells; 0 until the terminal said
+	height     int
+	layout     layout
+	focused    bool // the terminal window has the focus
+
+	// What keys did a moment ago.
+	chord    string // the beginning of a sequence of keys
+	last     press
+	again    bool // this key was the last one too, within a second
+	dragging bool
+	mouse    bool
+
+	clock    int // numbers the clocks; the last one runs while something does
+	listing  func() []string
+	drafts   drafts
+	prompted bool  // Options.Prompt is sent
+	failure  error // why the engine ended by itself
+}
+
+// New makes a screen. It does nothing before Init.
+func New(o Options) *Model {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.After == nil {
+		o.After = func(d time.Duration, msg tea.Msg) tea.Cmd {
+			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
+		}
+	}
+	m := &Model{opts: o, mouse: !o.NoMouse, focused: true}
+	th, err := theme.Load(themeFor(o.Theme, true), o.Profile)
+	m.theme = th
+	m.keys = keymap.New(bindings(), o.Keys)
+	m.transcript = transcript.New(th)
+	m.transcript.SetSiblings(m.siblings)
+	m.editor = editor.New(editor.Options{Placeholder: "Ask, or / for commands", Keys: o.Keys})
+	m.editor.SetTheme(th)
+	m.editor.SetSources(m.sources()...)
+	if err != nil {
+		m.say(engine.Warning, err.Error())
+	}
+	for _, err := range keymap.Check(o.Keys, KeyRows()) {
+		m.say(engine.Warning, err.Error())
+	}
+	return m
+}
+
+// Init asks for what may come later than the first frame.
+func (m *Model) Init() tea.Cmd {
+	cmds := []tea.Cmd{m.findBranch(), m.readHistory()}
+	if m.opts.Theme == "" {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	return tea.Batch(cmds...)
+}
+
+// Update routes: engine events, the terminal's size, keys, mouse and pastes
+// have one place each; everything else is offered to all parts, which know
+// their own messages.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	switch msg := msg.(type) {
+	case Events:
+		cmd = m.fold(msg)
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tea.KeyPressMsg:
+		cmd = m.key(msg)
+	case tea.PasteMsg:
+		cmd = m.paste(msg)
+	case tea.MouseMsg:
+		cmd = m.pointer(msg)
+	default:
+		cmd = m.broadcast(msg)
+	}
+	m.arrange()
+	return m, tea.Batch(cmd, m.keepDraft())
+}
+
+// broadcast offers a message to everyone.
+func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tickMsg:
+		return m.tick(msg)
+	case branchMsg:
+		m.branch = string(msg)
+	case historyMsg:
+		m.editor.SetHistory(msg)
+	case draftDueMsg:
+		return m.saveDraft()
+	case draftSavedMsg:
+		m.drafts.busy = false
+	case draftLoadedMsg:
+		return m.takeDraft(&engine.Draft{Text: string(msg)})
+	case failedMsg:
+		m.say(engine.Failure, msg.err.Error())
+	case editor.Failed:
+		m.say(engine.Failure, msg.Err.Error())
+	case tea.BackgroundColorMsg:
+		m.setTheme(themeFor(m.opts.Theme, msg.IsDark()))
+	case tea.FocusMsg:
+		m.focused = true
+	case tea.BlurMsg:
+		m.focused = false
+	}
+	_, cmd := m.editor.Update(msg)
+	cmds := []tea.Cmd{cmd}
+	for _, o := range append([]overlay(nil), m.overlays...) {
+		cmds = append(cmds, m.tell(o, msg))
+	}
+	return tea.Batch(cmds...)
+}
+
+// themeFor is the theme to use where the user named none.
+func themeFor(name string, dark bool) string {
+	switch {
+	case name != "":
+		return name
+	case dark:
+		return "dark"
+	}
+	return "light"
+}
+
+func (m *Model) setTheme(name string) {
+	th, err := theme.Load(name, m.opts.Profile)
+	if err != nil {
+		m.say(engine.Failure, err.Error())
+		return
+	}
+	m.theme = th
+	m.transcript.SetTheme(th)
+	m.editor.SetTheme(th)
+}
+
+// failedMsg is the end of a tea.Cmd that could not do its work.
+type failedMsg struct{ err error }
