@@ -10,8 +10,10 @@ import (
 type Target struct {
 	API, Provider, Model string
 	Images               bool // the model sees pictures
-	// MaxID is the longest id of a tool call that the API takes, in bytes.
-	MaxID int
+	// MaxID is the longest id of a tool call that the API takes, in bytes; with
+	// ExactID every id has this length and no punctuation.
+	MaxID   int
+	ExactID bool
 }
 
 // Adapt gives a conversation the form that its next model can read, whoever
@@ -91,9 +93,9 @@ func (a *adapter) content(m Message) []Block {
 
 // asked is the id that a call is sent with.
 func (a *adapter) asked(id string) string {
-	sent := portableID(id, a.to.MaxID)
+	sent := a.to.portableID(id)
 	for n := 2; a.used[sent]; n++ {
-		sent = portableID(id+"#"+strings.Repeat("i", n), a.to.MaxID)
+		sent = a.to.portableID(id + "#" + strings.Repeat("i", n))
 	}
 	a.used[sent] = true
 	a.now[id] = append(a.now[id], sent)
@@ -105,7 +107,7 @@ func (a *adapter) asked(id string) string {
 func (a *adapter) answered(id string) string {
 	waiting := a.now[id]
 	if len(waiting) == 0 {
-		return portableID(id, a.to.MaxID)
+		return a.to.portableID(id)
 	}
 	if len(waiting) > 1 {
 		a.now[id] = waiting[1:]
@@ -113,13 +115,23 @@ func (a *adapter) answered(id string) string {
 	return waiting[0]
 }
 
-// portableID is the id itself where every API would take it, else one made of it.
-func portableID(id string, limit int) string {
-	if id != "" && len(id) <= limit && strings.IndexFunc(id, unportable) < 0 {
+// portableID is the id itself where the API would take it, else one made of it.
+func (to Target) portableID(id string) string {
+	if to.ExactID {
+		if len(id) == to.MaxID && strings.IndexFunc(id, unportable) < 0 && !strings.ContainsAny(id, "_-") {
+			return id
+		}
+		return digest(id)[:to.MaxID]
+	}
+	if id != "" && len(id) <= to.MaxID && strings.IndexFunc(id, unportable) < 0 {
 		return id
 	}
-	sum := sha256.Sum256([]byte(id))
-	return "call_" + hex.EncodeToString(sum[:12])
+	return "call_" + digest(id)[:24]
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 // portableName is the name of a tool as every API takes it: models make up

@@ -62,7 +62,7 @@ func (d *decoder) Event(raw httpx.Event, emit func(llm.Event)) (terminal bool, e
 }
 
 // End implements [httpx.Decoder]: without message_stop an answer is never whole.
-func (d *decoder) End(func(llm.Event)) bool { return false }
+func (d *decoder) End(func(llm.Event)) (bool, error) { return false, nil }
 
 func (d *decoder) start(m sdk.Message, emit func(llm.Event)) error {
 	if d.started {

@@ -2,6 +2,7 @@ package httpx
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"iter"
@@ -17,8 +18,9 @@ type Decoder interface {
 	// error means that the stream cannot be understood.
 	Event(ev Event, emit func(llm.Event)) (terminal bool, err error)
 	// End is asked when the stream ends without a terminal event: is the
-	// answer whole all the same? If so it emits [llm.Done].
-	End(emit func(llm.Event)) bool
+	// answer whole all the same? If so it emits [llm.Done], or returns the
+	// provider's error.
+	End(emit func(llm.Event)) (whole bool, err error)
 }
 
 // Source opens the stream of an answer.
@@ -45,13 +47,15 @@ func Answer(ctx context.Context, s Source) iter.Seq2[llm.Event, error] {
 			host = res.Request.URL.Host
 		}
 		var batch []llm.Event
-		emit := func(ev llm.Event) { batch = append(batch, ev) }
+		ids := callIDs{map[string]int{}, map[int]bool{}}
+		emit := func(ev llm.Event) { batch = append(batch, ids.fix(ev)...) }
 		events, decoder := NewReader(res.Body), s.Decoder()
 		for {
 			batch = batch[:0]
 			terminal, err := step(events, decoder, emit)
-			if err != nil && ctx.Err() != nil {
-				err = ctx.Err()
+			if ctx.Err() != nil {
+				yield(nil, ctx.Err())
+				return
 			}
 			for _, ev := range batch {
 				if !yield(ev, nil) {
@@ -78,12 +82,18 @@ func step(events *Reader, d Decoder, emit func(llm.Event)) (terminal bool, err e
 	ev, err := events.Next()
 	switch {
 	case err == io.EOF:
-		if !d.End(emit) {
-			return false, errIncomplete
+		whole, err := d.End(emit)
+		if !whole && err == nil {
+			err = errIncomplete
 		}
-		return true, nil
+		return whole, err
 	case err != nil:
-		return false, err
+		// Once the reason to stop is known, how the connection ends says nothing.
+		whole, failure := d.End(emit)
+		if whole || failure != nil {
+			err = failure
+		}
+		return whole, err
 	case !ev.Cut:
 		return d.Event(ev, emit)
 	}
@@ -121,4 +131,25 @@ func (s Source) failed(ctx context.Context, host string, err error) error {
 		e.Text = "the answer could not be understood: " + oneLine(err.Error())
 	}
 	return e
+}
+
+// callIDs gives an id to calls that come without one, or with one that another
+// call of the answer has: results must find their calls.
+type callIDs struct {
+	owner map[string]int // the block that came first with an id
+	named map[int]bool   // blocks that own an id
+}
+
+func (c callIDs) fix(ev llm.Event) []llm.Event {
+	switch ev := ev.(type) {
+	case llm.CallDelta:
+		if _, taken := c.owner[ev.ID]; ev.ID != "" && !taken {
+			c.owner[ev.ID], c.named[ev.Block] = ev.Block, true
+		}
+	case llm.CallDone:
+		if !c.named[ev.Block] {
+			return []llm.Event{llm.CallDelta{Block: ev.Block, ID: "call_" + rand.Text()}, ev}
+		}
+	}
+	return []llm.Event{ev}
 }

@@ -2,7 +2,6 @@ package llmtest
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,9 +75,6 @@ func (s suite) histories(t *testing.T) {
 			for _, model := range []string{s.p.Model, "another"} {
 				req := s.request()
 				req.Messages = append(Foreign(api, provider, model), req.Messages...)
-				if api == s.p.Dialect.Name() && provider == s.p.Provider {
-					req.Messages = s.unsigned(req.Messages)
-				}
 				if _, _, err := Answer(t.Context(), client, req); err != nil {
 					t.Errorf("after %s %s %s: %v", api, provider, model, err)
 				}
@@ -87,7 +83,7 @@ func (s suite) histories(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		req := s.request()
-		req.Messages = s.unsigned(history(rt, names, []string{s.p.Provider, "another"}, []string{s.p.Model, "another"}))
+		req.Messages = history(rt, names, []string{s.p.Provider, "another"}, []string{s.p.Model, "another"})
 		req.Thinking = rapid.SampledFrom(llm.ThinkingLevels).Draw(rt, "level")
 		if rapid.Bool().Draw(rt, "without tools") {
 			req.Tools = nil
@@ -96,30 +92,6 @@ func (s suite) histories(t *testing.T) {
 			rt.Fatal(err)
 		}
 	})
-}
-
-// unsigned takes away signatures that the provider would know as its own and
-// find false: here they are made up.
-func (s suite) unsigned(messages []llm.Message) []llm.Message {
-	if s.p.Dialect.Name() != "openai-responses" {
-		return messages
-	}
-	var out []llm.Message
-	for _, m := range messages {
-		m.Content = slices.Clone(m.Content)
-		for i, b := range m.Content {
-			switch b := b.(type) {
-			case llm.Thinking:
-				b.Signature = `{"id":"rs_1","type":"reasoning","summary":[]}`
-				m.Content[i] = b
-			case llm.Text:
-				b.Signature = ""
-				m.Content[i] = b
-			}
-		}
-		out = append(out, m)
-	}
-	return out
 }
 
 // history draws a valid conversation: turns of the user, answers, results.

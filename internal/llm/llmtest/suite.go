@@ -246,14 +246,17 @@ func (s suite) endsAt(frames []string) int {
 // abort: a context that ends, or a loop that is left, ends the answer there.
 func (s suite) abort(t *testing.T) {
 	frames := s.p.Dialect.Frames(s.sample())
+	frames = frames[:len(frames)-1]
 	srv := NewServer(t, s.p.Dialect, Stream(frames...))
 	c := s.p.New(srv.URL, nil, timeout, timeout)
 	events := 0
-	for range c.Stream(t.Context(), s.request()) {
-		events++
+	for ev := range c.Stream(t.Context(), s.request()) {
+		if _, done := ev.(llm.Done); ev != nil && !done {
+			events++
+		}
 	}
-	srv.Play(Then(frames[:len(frames)-1], Stall))
-	for n := 1; n < events; n++ {
+	srv.Play(Then(frames, Stall))
+	for n := 1; n <= events; n++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		seen := 0
 		var last error

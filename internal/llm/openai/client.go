@@ -1,0 +1,170 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"banyan/internal/llm"
+	"banyan/internal/llm/httpx"
+)
+
+// The protocols' names in messages.
+const (
+	Responses = "openai-responses"
+	Chat      = "openai-completions"
+)
+
+// Config says where and as whom. A server on this computer needs no key.
+type Config struct {
+	Provider string // in messages and errors; empty means "openai"
+	Key      string // sent as a bearer token, if not empty
+	BaseURL  string // empty means OpenAI's; it ends before /responses or /chat/completions
+	Headers  map[string]string
+	Compat   Compat // for Chat Completions
+	// Model describes a model; nil, or a zero answer, means that nothing is known.
+	Model     func(id string) llm.Model
+	HTTP      http.RoundTripper // nil means the shared transport
+	FirstByte time.Duration     // zero means [httpx.FirstByte]
+	Idle      time.Duration     // zero means [httpx.Idle]
+}
+
+// Compat is how a server's Chat Completions differ from the common ground,
+// which the zero value is.
+type Compat struct {
+	// MaxCompletionTokens: the limit of an answer has OpenAI's newer name.
+	MaxCompletionTokens bool
+	// ReasoningObject: reasoning is asked for as an object, in OpenRouter's way.
+	ReasoningObject bool
+	// KeepReasoning: reasoning is sent back under the name it came with.
+	// Servers that do not know the name refuse the request.
+	KeepReasoning bool
+	// ShortIDs: ids of calls are nine letters and digits.
+	ShortIDs bool
+	// AnswerAfterTool: a user's message cannot follow a result directly.
+	AnswerAfterTool bool
+	// NoStreamOptions: asking for usage is refused.
+	NoStreamOptions bool
+	// CacheKey: the session's id helps to find the cache.
+	CacheKey bool
+}
+
+// NewResponses makes a client of the Responses protocol. It sends nothing.
+func NewResponses(c Config) llm.Client {
+	cl := newClient(c)
+	return stream(func(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+		return cl.answer(ctx, "responses", cl.responsesParams(req), func() httpx.Decoder {
+			return &responsesDecoder{provider: cl.Provider, blocks: map[place]*item{}}
+		})
+	})
+}
+
+// NewChat makes a client of the Chat Completions protocol. It sends nothing.
+func NewChat(c Config) llm.Client {
+	cl := newClient(c)
+	return stream(func(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+		return cl.answer(ctx, "chat/completions", cl.chatParams(req), func() httpx.Decoder {
+			return &chatDecoder{provider: cl.Provider, calls: map[int64]*call{}}
+		})
+	})
+}
+
+// stream is a function that is a client.
+type stream func(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error]
+
+func (s stream) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return s(ctx, req)
+}
+
+type client struct {
+	Config
+	sdk func() *sdk.Client
+}
+
+func newClient(c Config) *client {
+	if c.Provider == "" {
+		c.Provider = "openai"
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = "https://api.openai.com/v1"
+	}
+	cl := &client{Config: c}
+	cl.sdk = sync.OnceValue(cl.connect)
+	return cl
+}
+
+// connect makes the SDK's client, when it is first needed. Its own constructor
+// would read the environment, which provider.Catalog does for all alike.
+func (c *client) connect() *sdk.Client {
+	o := []option.RequestOption{
+		option.WithMaxRetries(0),
+		option.WithBaseURL(strings.TrimRight(c.BaseURL, "/") + "/"),
+		option.WithHTTPClient(httpx.NewClient(httpx.Options{
+			Provider: c.Provider, Secrets: []string{c.Key}, Base: c.HTTP,
+			Want: httpx.EventStream, FirstByte: c.FirstByte, Idle: c.Idle,
+		})),
+	}
+	if c.Key != "" {
+		o = append(o, option.WithAPIKey(c.Key))
+	}
+	for name, value := range c.Headers {
+		o = append(o, option.WithHeader(name, value))
+	}
+	return &sdk.Client{Options: o}
+}
+
+func (c *client) answer(ctx context.Context, path string, params any, decoder func() httpx.Decoder) iter.Seq2[llm.Event, error] {
+	return httpx.Answer(ctx, httpx.Source{
+		Provider: c.Provider,
+		Secrets:  []string{c.Key},
+		Decoder:  decoder,
+		Open: func(ctx context.Context) (*http.Response, error) {
+			var res *http.Response
+			err := c.sdk().Post(ctx, path, params, &res,
+				option.WithJSONSet("stream", true), option.WithHeader("Accept", httpx.EventStream))
+			return res, err
+		},
+	})
+}
+
+// model is what is known of a model, and whether anything is.
+func (c *client) model(id string) (llm.Model, bool) {
+	if c.Model == nil {
+		return llm.Model{}, false
+	}
+	m := c.Model(id)
+	return m, m.ID != ""
+}
+
+// level is the thinking level to ask for; off asks for nothing.
+func level(m llm.Model, known bool, asked llm.ThinkingLevel) llm.ThinkingLevel {
+	if known {
+		return m.Level(asked)
+	}
+	if asked == "" {
+		return llm.ThinkingOff
+	}
+	return asked
+}
+
+// schema is a JSON Schema as the SDK wants it.
+func schema(raw json.RawMessage) map[string]any {
+	var s map[string]any
+	_ = json.Unmarshal(raw, &s) // ours, and tested
+	return s
+}
+
+// tokens makes a count of what a server says is one.
+func tokens(n int64) int {
+	if n < 0 || n > 1e9 {
+		return 0
+	}
+	return int(n)
+}

@@ -1,0 +1,43 @@
+package openai_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"banyan/internal/llm"
+	"banyan/internal/llm/llmtest"
+	"banyan/internal/llm/openai"
+)
+
+const secret = "sk-proj-secret"
+
+func model(id string) llm.Model {
+	return llm.Model{ID: id, Images: true, Output: 32000, Reasoning: llm.ReasoningEffort, Levels: llm.ThinkingLevels[1:]}
+}
+
+func TestResponses(t *testing.T) {
+	llmtest.Suite(t, llmtest.Provider{
+		Dialect: llmtest.Responses{}, Provider: "openai", Model: "gpt-test", Secret: secret, Signs: true,
+		New: func(url string, rt http.RoundTripper, firstByte, idle time.Duration) llm.Client {
+			return openai.NewResponses(openai.Config{Key: secret, BaseURL: url, HTTP: rt, FirstByte: firstByte, Idle: idle, Model: model})
+		},
+	})
+}
+
+func TestChat(t *testing.T) {
+	for name, compat := range map[string]openai.Compat{
+		"openai":     {MaxCompletionTokens: true, CacheKey: true},
+		"openrouter": {ReasoningObject: true, KeepReasoning: true},
+		"mistral":    {ShortIDs: true, AnswerAfterTool: true, NoStreamOptions: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			llmtest.Suite(t, llmtest.Provider{
+				Dialect: llmtest.Chat{}, Provider: "openai", Model: "gpt-test", Secret: secret, Signs: true, EOFEnds: true,
+				New: func(url string, rt http.RoundTripper, firstByte, idle time.Duration) llm.Client {
+					return openai.NewChat(openai.Config{Key: secret, BaseURL: url, HTTP: rt, FirstByte: firstByte, Idle: idle, Model: model, Compat: compat})
+				},
+			})
+		})
+	}
+}
