@@ -159,8 +159,8 @@ func (p *Process) watch(keeper *exec.Cmd, reports *bufio.Reader, status *os.File
 	if !exited {
 		close(p.exited)
 	}
+	close(p.gone) // first: who learns that it is settled may ask
 	if !settled {
 		close(p.settled)
 	}
-	close(p.gone)
 }

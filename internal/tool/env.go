@@ -3,8 +3,10 @@ package tool
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -29,8 +31,10 @@ type Env struct {
 	changing sync.Mutex
 
 	// mu guards what follows: short look-ups by tools that run side by side.
-	mu   sync.Mutex
-	seen map[string][sha256.Size]byte // by real path: content that the model knows
+	mu      sync.Mutex
+	seen    map[string][sha256.Size]byte // by real path: content that the model knows
+	jobs    map[int]*job                 // commands that are waited for or left to run
+	lastJob int
 }
 
 // root is a folder below which tools work without leaving it.
@@ -41,7 +45,7 @@ type root struct {
 
 // NewEnv makes the environment of tools that work in dir. Close releases it.
 func NewEnv(dir string) (*Env, error) {
-	e := &Env{Now: time.Now, seen: map[string][sha256.Size]byte{}}
+	e := &Env{Now: time.Now, seen: map[string][sha256.Size]byte{}, jobs: map[int]*job{}}
 	if err := e.AddDir(dir); err != nil {
 		return nil, err
 	}
@@ -74,6 +78,16 @@ func (e *Env) AddDir(dir string) error {
 
 // Close ends what still runs and removes the temporary folder.
 func (e *Env) Close() error {
+	e.mu.Lock()
+	jobs := slices.Collect(maps.Values(e.jobs))
+	e.jobs = map[int]*job{}
+	e.mu.Unlock()
+	for _, j := range jobs {
+		j.process.Kill() // all at once: each may take its time
+	}
+	for _, j := range jobs {
+		j.close()
+	}
 	for _, r := range e.roots {
 		r.fs.Close()
 	}

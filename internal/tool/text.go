@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"banyan/internal/llm"
 )
 
 // encoding is how a file's text is stored.
@@ -153,10 +155,13 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.3g %s", size, [...]string{"B", "KB", "MB", "GB", "TB"}[unit])
 }
 
-// plural is "1 line", "2 lines".
+// plural is "1 line", "2 lines", "2 processes".
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
+	}
+	if strings.HasSuffix(one, "s") {
+		one += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, one)
 }
@@ -164,7 +169,7 @@ func plural(n int, one string) string {
 // cutText cuts a text to what models are given, keeping its beginning and its
 // end, and says what is left out.
 func cutText(text string) string {
-	if len(text) <= maxBytes && strings.Count(text, "\n") <= maxLines {
+	if fits(text) {
 		return text
 	}
 	head, tail, lines, size := ends(text)
@@ -216,4 +221,10 @@ func lastPart(text string, lines, size int) string {
 		}
 	}
 	return text[at:]
+}
+
+// withNote adds a line to what the model is told.
+func withNote(r Result, note string) Result {
+	r.Content = append(r.Content, llm.Text{Text: note})
+	return r
 }

@@ -67,6 +67,9 @@ func All(env *Env) []Tool {
 		env.read(),
 		env.write(),
 		env.edit(),
+		env.bash(),
+		env.bashOutput(),
+		env.bashKill(),
 		env.ls(),
 	}
 }
