@@ -254,9 +254,16 @@ func TestShapes(t *testing.T) {
 			if o.Len() != n || o.Selected() != last {
 				t.Errorf("%d rows with %d selected, want %d and %d", o.Len(), o.Selected(), n, last)
 			}
-			for _, r := range o.Rows(o.Window(40), 40, 80) {
-				if r.Cells > 40 {
-					t.Errorf("prefix of %d cells in half of 80", r.Cells)
+			for key, press := range goldenKeys {
+				press(o)
+				screen := o.Rows(o.Window(40), 40, 80)
+				if !slices.ContainsFunc(screen, func(r Row) bool { return r.Node == o.Selected() }) {
+					t.Errorf("%s: the selected row is not in the window", key)
+				}
+				for _, r := range screen {
+					if r.Cells > 40 {
+						t.Errorf("%s: prefix of %d cells in half of 80", key, r.Cells)
+					}
 				}
 			}
 		})

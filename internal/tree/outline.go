@@ -117,6 +117,11 @@ type Outline struct {
 	query  query
 	match  bits // nodes that the query finds, by position; nil without a query
 	tested int  // nodes before this one have been looked at by the query
+	// seeking: the search began before the index was full. With every find it then
+	// selects again, from what was selected when it began (sought), unless its choice
+	// (settled) has been left. So it ends where it would have ended with a full index.
+	seeking         bool
+	sought, settled Node
 }
 
 // NewOutline makes the outline of a source with the leaf selected. The index may

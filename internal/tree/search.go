@@ -235,6 +235,9 @@ func (o *Outline) Search(text string) error {
 	if text == old.text {
 		return old.err
 	}
+	if !o.seeking || o.selected != o.settled {
+		o.sought = o.selected
+	}
 	o.query = parseQuery(text)
 	q := &o.query
 	switch {
@@ -253,6 +256,8 @@ func (o *Outline) Search(text string) error {
 	o.test()
 	clear(o.folded)
 	o.apply()
+	o.settled = o.selected
+	o.seeking = o.Indexed() < o.src.View.Len()
 	return q.err
 }
 
@@ -280,8 +285,13 @@ func (o *Outline) Query() string { return o.query.text }
 func (o *Outline) IndexSome(budget int) (done bool) {
 	done = o.index.Fill(o.src.text, o.src.View.Len(), budget)
 	if o.test() {
+		if o.seeking && o.selected == o.settled {
+			o.selected = o.sought
+		}
 		o.apply()
+		o.settled = o.selected
 	}
+	o.seeking = o.seeking && !done
 	return done
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 // textOutline is a chain of nodes with these texts.
@@ -120,6 +122,40 @@ func TestSearchWhileIndexing(t *testing.T) {
 		if got := rowNodes(o); !slices.Equal(got, c.want) {
 			t.Errorf("%q with %d indexed: %v, want %v", c.query, o.Indexed(), got, c.want)
 		}
+	}
+}
+
+// A search that begins before the index is full ends as if it had been full,
+// unless the user moves meanwhile.
+func TestSearchEndsTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := newPair(t, 30)
+		q := rapid.SampledFrom([]string{"g", "go", "foo", "ö", "re:a", "zzz"}).Draw(t, "query")
+		from := p.node(t)
+		early := NewOutline(p.source(), p.m.filter, nil)
+		for _, o := range []*Outline{p.o, early} {
+			o.Select(from)
+			o.Search(q)
+		}
+		for !early.IndexSome(rapid.IntRange(1, 5).Draw(t, "budget")) {
+		}
+		if early.Selected() != p.o.Selected() || !slices.Equal(rowNodes(early), rowNodes(p.o)) {
+			t.Fatalf("%d of %v selected, want %d of %v", early.Selected(), rowNodes(early), p.o.Selected(), rowNodes(p.o))
+		}
+	})
+}
+
+func TestSearchLeavesAMoveAlone(t *testing.T) {
+	o := textOutline("x", "x", "x", "x", "x")
+	o.Search("x")
+	o.IndexSome(3)
+	if o.Selected() != 2 {
+		t.Errorf("%d selected, want the nearest ancestor of the leaf so far", o.Selected())
+	}
+	o.Up()
+	o.IndexSome(5)
+	if o.Selected() != 1 {
+		t.Errorf("%d selected after a move to 1", o.Selected())
 	}
 }
 
