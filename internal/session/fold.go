@@ -114,6 +114,8 @@ const (
 	problemTime      = "timestamp"
 	problemKept      = "first-kept"
 	problemPairing   = "tool-pairing"
+	problemUTF8      = "utf-8"
+	problemNone      = "not-a-session"
 	problemMore      = "more"
 )
 

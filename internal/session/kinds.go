@@ -67,6 +67,9 @@ func decodeData(kind string, line []byte, at time.Time) Data {
 	return unknown
 }
 
+// errUnknownRole: other writers have roles that we do not; it is no damage.
+var errUnknownRole = errors.New("a message with the unknown role")
+
 func decodeMessage(line []byte, at time.Time) (Data, error) {
 	raw := member(line, "message")
 	if raw == nil || raw[0] != '{' {
@@ -75,7 +78,7 @@ func decodeMessage(line []byte, at time.Time) (Data, error) {
 	role, _ := unquote(member(raw, "role"))
 	decode, ok := roles[role]
 	if !ok {
-		return nil, fmt.Errorf("a message with the unknown role %q", role)
+		return nil, fmt.Errorf("%w %q", errUnknownRole, role)
 	}
 	return decode(raw, at)
 }

@@ -1,0 +1,527 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"banyan/internal/config"
+	"banyan/internal/llm"
+	"banyan/internal/session"
+	"banyan/internal/tui/inert"
+)
+
+// sessionCommand is `agent session`: looking at session files and changing them
+// from scripts. It takes -C and --session-dir from the root command. Looking
+// never writes, whatever state a file is in.
+func sessionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "session",
+		Short: "List, show, fork, check and mend sessions",
+		Long: `List, show, fork, check and mend sessions. SESSION is everywhere a path, an id,
+or the beginning of an id that no other session has; ID is an entry's id or
+label, the beginning of one, or "root".`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	for _, verb := range sessionVerbs {
+		cmd.AddCommand(verb.command())
+	}
+	return cmd
+}
+
+// sessionVerb is one subcommand.
+type sessionVerb struct {
+	use, short string
+	args       cobra.PositionalArgs
+	flags      func(*cobra.Command, *sessionFlags)
+	run        func(*sessionRun, []string) error
+}
+
+// sessionFlags are the flags of all subcommands; each takes some of them.
+type sessionFlags struct {
+	json, all, force bool
+	leaf, at         string
+	out, format      string
+}
+
+var sessionVerbs = []sessionVerb{
+	{"list", "List this folder's sessions, newest first", cobra.NoArgs, listFlags, runList},
+	{"show SESSION", "Sum a session up", cobra.ExactArgs(1), nil, runShow},
+	{"tree SESSION", "Print all entries, depth first", cobra.ExactArgs(1), nil, runTree},
+	{"path SESSION", "Print the ids from a root to an entry", cobra.ExactArgs(1), leafFlag, runPath},
+	{"context SESSION", "Print what a model sees at an entry", cobra.ExactArgs(1), leafFlag, runContext},
+	{"label SESSION ID [TEXT]", "Label an entry; without text, take its label away", cobra.RangeArgs(2, 3), nil, runLabel},
+	{"name SESSION [TEXT]", "Name a session; without text, take its name away", cobra.RangeArgs(1, 2), nil, runName},
+	{"fork SESSION", "Write the path to an entry into a session of its own", cobra.ExactArgs(1), atFlag, runFork},
+	{"export SESSION", "Write a session, or the path to an entry, to a file or standard output", cobra.ExactArgs(1), exportFlags, runExport},
+	{"delete SESSION", "Move a session to the trash", cobra.ExactArgs(1), deleteFlags, runDelete},
+	{"verify SESSION", "Name everything that is wrong with a session file", cobra.ExactArgs(1), nil, runVerify},
+	{"repair SESSION", "Write a mended copy of a damaged session", cobra.ExactArgs(1), outFlag, runRepair},
+}
+
+func listFlags(cmd *cobra.Command, f *sessionFlags) {
+	cmd.Flags().BoolVar(&f.all, "all", false, "of all folders")
+}
+
+func leafFlag(cmd *cobra.Command, f *sessionFlags) {
+	cmd.Flags().StringVar(&f.leaf, "leaf", "", "this entry instead of the leaf")
+}
+
+func atFlag(cmd *cobra.Command, f *sessionFlags) {
+	cmd.Flags().StringVar(&f.at, "at", "", "this entry instead of the leaf")
+}
+
+func outFlag(cmd *cobra.Command, f *sessionFlags) {
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write to this file")
+}
+
+func exportFlags(cmd *cobra.Command, f *sessionFlags) {
+	outFlag(cmd, f)
+	leafFlag(cmd, f)
+	cmd.Flags().StringVar(&f.format, "format", "jsonl", "format: jsonl")
+}
+
+func deleteFlags(cmd *cobra.Command, f *sessionFlags) {
+	cmd.Flags().BoolVarP(&f.force, "force", "f", false, "where there is no trash, delete without asking")
+}
+
+func (v sessionVerb) command() *cobra.Command {
+	var f sessionFlags
+	cmd := &cobra.Command{
+		Use: v.use, Short: v.short,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := v.args(cmd, args); err != nil {
+				return usageError{err}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := newSessionRun(cmd, f)
+			if err != nil {
+				return err
+			}
+			return v.run(r, args)
+		},
+	}
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	if v.flags != nil {
+		v.flags(cmd, &f)
+	}
+	return cmd
+}
+
+// sessionRun is a subcommand being run.
+type sessionRun struct {
+	sessionFlags
+	cmd      *cobra.Command
+	paths    config.Paths
+	cwd      string
+	sessions string // the folder of all sessions
+}
+
+func newSessionRun(cmd *cobra.Command, f sessionFlags) (*sessionRun, error) {
+	paths, err := config.FindPaths()
+	if err != nil {
+		return nil, fmt.Errorf("find the home folder (set HOME, or BANYAN_DATA_DIR): %w", err)
+	}
+	r := &sessionRun{sessionFlags: f, cmd: cmd, paths: paths, sessions: paths.Sessions}
+	if dir, _ := cmd.Flags().GetString("session-dir"); dir != "" {
+		if r.sessions, err = filepath.Abs(dir); err != nil {
+			return nil, err
+		}
+	}
+	dir, _ := cmd.Flags().GetString("cd")
+	r.cwd, err = workingFolder(dir)
+	return r, err
+}
+
+// look opens a session for reading.
+func (r *sessionRun) look(text string) (session.Snapshot, func(), error) {
+	m, err := r.open(text, true)
+	if err != nil {
+		return session.Snapshot{}, nil, err
+	}
+	return m.Snapshot(), func() { m.Close() }, nil
+}
+
+func (r *sessionRun) open(text string, readOnly bool) (*session.Manager, error) {
+	path, err := session.Find(r.sessions, text)
+	if err != nil {
+		return nil, err
+	}
+	return session.Open(path, session.Options{ReadOnly: readOnly})
+}
+
+// entry is the entry that a flag names, or the leaf.
+func entryOr(s session.Snapshot, text string) (session.ID, error) {
+	if text == "" {
+		return s.Leaf(), nil
+	}
+	return s.Resolve(text)
+}
+
+// print writes JSON, or what people rather read.
+func (r *sessionRun) print(v any, text func(w io.Writer)) error {
+	out := bufio.NewWriter(r.cmd.OutOrStdout())
+	if r.json {
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+	} else {
+		text(out)
+	}
+	return out.Flush()
+}
+
+func runList(r *sessionRun, _ []string) error {
+	cwd := r.cwd
+	if r.all {
+		cwd = ""
+	}
+	files, err := session.List(r.sessions, cwd, r.paths.Cache)
+	if err != nil {
+		return fmt.Errorf("list the sessions below %s: %w", r.sessions, err)
+	}
+	return r.print(files, func(w io.Writer) {
+		for _, f := range files {
+			note := fmt.Sprintf("%d messages", f.Messages)
+			if f.Branches > 1 {
+				note += fmt.Sprintf(", %d branches", f.Branches)
+			}
+			if f.Err != "" {
+				note = f.Err
+			}
+			fmt.Fprintf(w, "%s  %s  %s  (%s)\n", shortID(f.ID), f.Modified.Local().Format("2006-01-02 15:04"), inert.Line(f.Title()), inert.Line(note))
+		}
+		if len(files) == 0 {
+			fmt.Fprintln(w, "There are no sessions here. --all lists those of all folders.")
+		}
+	})
+}
+
+// shortID is enough of an id to be typed. The ids are UUIDv7: sessions of the
+// same minute share the first 8 digits.
+func shortID(id string) string { return inert.Line(id[:min(len(id), 13)]) }
+
+func runShow(r *sessionRun, args []string) error {
+	s, done, err := r.look(args[0])
+	if err != nil {
+		return err
+	}
+	defer done()
+	shown := s.Show()
+	return r.print(shown, func(w io.Writer) {
+		fmt.Fprintf(w, "id        %s\nfile      %s\nfolder    %s\nname      %s\ncreated   %s\nleaf      %s\nentries   %d, of them %d messages\nsize      %d bytes\n",
+			inert.Line(shown.ID), s.Path(), inert.Line(shown.Cwd), inert.Line(shown.Name), s.Header().Time.Format(time.RFC3339), orRoot(s.Leaf()), shown.Entries, shown.Messages, shown.Bytes)
+		if shown.Parent != "" {
+			fmt.Fprintf(w, "parent    %s\n", inert.Line(shown.Parent))
+		}
+		if shown.ReadOnly != "" {
+			fmt.Fprintf(w, "read-only %s\n", shown.ReadOnly)
+		}
+		printProblems(w, shown.Problems)
+	})
+}
+
+func orRoot(id session.ID) string {
+	if id == "" {
+		return session.Root
+	}
+	return inert.Line(string(id))
+}
+
+func printProblems(w io.Writer, problems []session.Problem) {
+	for _, p := range problems {
+		fmt.Fprintf(w, "line %d: %s: %s\n", p.Line, p.Kind, inert.Line(p.Text))
+	}
+}
+
+// runTree streams: a session may have a million entries.
+func runTree(r *sessionRun, args []string) error {
+	s, done, err := r.look(args[0])
+	if err != nil {
+		return err
+	}
+	defer done()
+	out := bufio.NewWriter(r.cmd.OutOrStdout())
+	write := printRow
+	if r.json {
+		write = encodeRow
+	}
+	first := true
+	for row, err := range s.Rows() {
+		if err != nil {
+			return err
+		}
+		if err := write(out, row, first); err != nil {
+			return err
+		}
+		first = false
+	}
+	if r.json {
+		if first {
+			out.WriteString("[")
+		}
+		out.WriteString("]\n")
+	}
+	return out.Flush()
+}
+
+func encodeRow(w *bufio.Writer, row session.Row, first bool) error {
+	sep := ",\n "
+	if first {
+		sep = "["
+	}
+	w.WriteString(sep)
+	b, err := json.Marshal(row)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+func printRow(w *bufio.Writer, row session.Row, _ bool) error {
+	label := ""
+	if row.Label != "" {
+		label = "[" + row.Label + "] "
+	}
+	kind := row.Type
+	if row.Role != "" {
+		kind = string(row.Role)
+	}
+	// A linear conversation is as deep as it is long: the depth is told, not drawn.
+	_, err := fmt.Fprintf(w, "%s  %4d  %-12s %s%s\n", inert.Line(string(row.ID)), row.Depth, inert.Line(kind), inert.Line(label), inert.Line(row.Text))
+	return err
+}
+
+func runPath(r *sessionRun, args []string) error {
+	s, done, err := r.look(args[0])
+	if err != nil {
+		return err
+	}
+	defer done()
+	leaf, err := entryOr(s, r.leaf)
+	if err != nil {
+		return err
+	}
+	ids := s.PathIDs(leaf)
+	return r.print(ids, func(w io.Writer) {
+		for _, id := range ids {
+			fmt.Fprintln(w, inert.Line(string(id)))
+		}
+	})
+}
+
+func runContext(r *sessionRun, args []string) error {
+	s, done, err := r.look(args[0])
+	if err != nil {
+		return err
+	}
+	defer done()
+	leaf, err := entryOr(s, r.leaf)
+	if err != nil {
+		return err
+	}
+	if r.json {
+		shown, err := s.ShowContext(leaf)
+		if err != nil {
+			return err
+		}
+		return r.print(shown, nil)
+	}
+	c, err := s.Context(leaf)
+	if err != nil {
+		return err
+	}
+	return r.print(nil, func(w io.Writer) {
+		fmt.Fprintf(w, "model %s/%s, thinking %s\n", inert.Line(c.Model.Provider), inert.Line(c.Model.Model), inert.Line(string(c.Thinking)))
+		for _, m := range c.Messages() {
+			fmt.Fprintf(w, "\n-- %s\n%s\n", m.Role, inert.Text(says(m)))
+		}
+	})
+}
+
+// says is a message's text and calls.
+func says(m llm.Message) string {
+	text := m.Text()
+	for _, call := range m.Calls() {
+		text += fmt.Sprintf("\n[%s %s]", call.Name, call.Arguments)
+	}
+	return strings.TrimPrefix(text, "\n")
+}
+
+func runLabel(r *sessionRun, args []string) error {
+	text := strings.Join(args[2:], "")
+	return r.change(args[0], func(s session.Snapshot) (session.Data, error) {
+		id, err := s.Resolve(args[1])
+		if err == nil && id == "" {
+			err = errors.New("the root of a session is no entry and cannot be labelled")
+		}
+		return session.Label{Target: id, Text: text}, err
+	})
+}
+
+func runName(r *sessionRun, args []string) error {
+	text := strings.Join(args[1:], "")
+	return r.change(args[0], func(session.Snapshot) (session.Data, error) { return session.Info{Name: text}, nil })
+}
+
+// change appends an entry below a session's leaf.
+func (r *sessionRun) change(text string, what func(session.Snapshot) (session.Data, error)) error {
+	m, err := r.open(text, false)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	s := m.Snapshot()
+	d, err := what(s)
+	if err != nil {
+		return err
+	}
+	e, err := m.Append(d)
+	if err != nil {
+		return err
+	}
+	err = r.print(map[string]any{"path": s.Path(), "id": e.ID}, func(io.Writer) {})
+	return errors.Join(err, m.Close())
+}
+
+func runFork(r *sessionRun, args []string) error {
+	m, err := r.open(args[0], true)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	s := m.Snapshot()
+	at, err := entryOr(s, r.at)
+	if err != nil {
+		return err
+	}
+	if at == "" {
+		return fmt.Errorf("there is nothing before the first entry of %s to fork", s.Path())
+	}
+	cwd := s.Header().Cwd
+	if cwd == "" {
+		cwd = r.cwd
+	}
+	fork, err := m.CreateBranchedSession(session.Dir(r.sessions, cwd), at)
+	if err != nil {
+		return err
+	}
+	made := fork.Snapshot()
+	err = r.print(map[string]any{"path": made.Path(), "id": made.Header().ID, "entries": made.Len()}, func(w io.Writer) {
+		fmt.Fprintln(w, made.Path())
+	})
+	return errors.Join(err, fork.Close())
+}
+
+func runExport(r *sessionRun, args []string) error {
+	if r.format != "jsonl" {
+		return usagef("there is no export format %q; there is jsonl", r.format)
+	}
+	s, done, err := r.look(args[0])
+	if err != nil {
+		return err
+	}
+	defer done()
+	write := s.Export
+	if r.leaf != "" {
+		leaf, err := s.Resolve(r.leaf)
+		if err != nil {
+			return err
+		}
+		write = func(w io.Writer) error { return s.ExportPath(w, leaf, session.Options{}) }
+	}
+	if r.out == "" {
+		out := bufio.NewWriter(r.cmd.OutOrStdout())
+		return errors.Join(write(out), out.Flush())
+	}
+	return writeNew(r.out, write)
+}
+
+// writeNew writes a file that must not exist; a failed one is taken away again.
+func writeNew(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	out := bufio.NewWriter(f)
+	if err := errors.Join(write(out), out.Flush(), f.Close()); err != nil {
+		os.Remove(path)
+		return err
+	}
+	return nil
+}
+
+func runDelete(r *sessionRun, args []string) error {
+	path, err := session.Find(r.sessions, args[0])
+	if err != nil {
+		return err
+	}
+	how := "trash"
+	err = session.Trash(path, filepath.Join(filepath.Dir(r.paths.Data), "Trash"))
+	if errors.Is(err, session.ErrNoTrash) {
+		if !r.force && !r.confirm(fmt.Sprintf("There is no trash here. Delete %s for good? [y/N] ", path)) {
+			return fmt.Errorf("%s was not deleted; --force deletes without asking", path)
+		}
+		how, err = "deleted", session.Delete(path)
+	}
+	if err != nil {
+		return err
+	}
+	return r.print(map[string]string{"path": path, "how": how}, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", path, how) })
+}
+
+func (r *sessionRun) confirm(question string) bool {
+	fmt.Fprint(r.cmd.ErrOrStderr(), question)
+	line, _ := bufio.NewReader(r.cmd.InOrStdin()).ReadString('\n')
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes"
+}
+
+func runVerify(r *sessionRun, args []string) error {
+	path, err := session.Find(r.sessions, args[0])
+	if err != nil {
+		return err
+	}
+	problems, err := session.Verify(path, nil)
+	if err != nil {
+		return err
+	}
+	shown := struct {
+		Problems []session.Problem `json:"problems"`
+	}{append([]session.Problem{}, problems...)}
+	if err := r.print(shown, func(w io.Writer) { printProblems(w, problems) }); err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return fmt.Errorf("%s has %d problems; `agent session repair` writes a mended copy", path, len(problems))
+	}
+	return nil
+}
+
+func runRepair(r *sessionRun, args []string) error {
+	path, err := session.Find(r.sessions, args[0])
+	if err != nil {
+		return err
+	}
+	made, err := session.Repair(path, r.out, session.Options{})
+	if err != nil {
+		return err
+	}
+	return r.print(made, func(w io.Writer) {
+		fmt.Fprintf(w, "%s: %d entries, %d lines left out\n", made.Path, made.Entries, made.Dropped)
+	})
+}

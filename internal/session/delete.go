@@ -1,0 +1,91 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// ErrNoTrash says that this desktop has no trash to move a session to.
+var ErrNoTrash = errors.New("there is no trash")
+
+// Trash moves a session file to the desktop's trash, from where it can be
+// restored. trash is the folder of the freedesktop.org specification, usually
+// $XDG_DATA_HOME/Trash; the error is ErrNoTrash where it does not exist or is
+// on another disk. A session that another process has open is refused.
+func Trash(path, trash string) error {
+	if err := notInUse(path); err != nil {
+		return err
+	}
+	if info, err := os.Stat(trash); err != nil || !info.IsDir() {
+		return ErrNoTrash
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	for _, sub := range []string{"files", "info"} {
+		if err := os.MkdirAll(filepath.Join(trash, sub), 0o700); err != nil {
+			return fmt.Errorf("moving %s to the trash: %w", path, err)
+		}
+	}
+	for i := 1; ; i++ {
+		name := filepath.Base(path)
+		if i > 1 {
+			name = fmt.Sprintf("%s.%d%s", name[:len(name)-len(Extension)], i, Extension)
+		}
+		err := trashAs(path, trash, name)
+		if !errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
+}
+
+// trashAs writes the note first, which reserves the name, as the specification asks.
+func trashAs(path, trash, name string) error {
+	note := filepath.Join(trash, "info", name+".trashinfo")
+	f, err := os.OpenFile(note, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	from := (&url.URL{Path: path}).EscapedPath()
+	_, err = fmt.Fprintf(f, "[Trash Info]\nPath=%s\nDeletionDate=%s\n", from, time.Now().Format("2006-01-02T15:04:05"))
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		if err = os.Rename(path, filepath.Join(trash, "files", name)); err == nil {
+			return nil
+		}
+	}
+	os.Remove(note)
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return fmt.Errorf("%w on the disk of %s: %w", ErrNoTrash, path, err)
+	}
+	return fmt.Errorf("moving %s to the trash: %w", path, err)
+}
+
+// Delete removes a session file for good. A session that another process has
+// open is refused.
+func Delete(path string) error {
+	if err := notInUse(path); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("deleting a session: %w", err)
+	}
+	return nil
+}
+
+// notInUse makes sure that a path is a session file that nobody is writing.
+func notInUse(path string) error {
+	m, err := Open(path, Options{})
+	if err != nil {
+		return err
+	}
+	return m.Close()
+}
