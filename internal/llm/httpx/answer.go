@@ -1,9 +1,12 @@
 package httpx
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -98,7 +101,11 @@ func step(events *Reader, d Decoder, emit func(llm.Event)) (terminal bool, err e
 		return d.Event(ev, emit)
 	}
 	var held []llm.Event
-	terminal, err = d.Event(ev, func(ev llm.Event) { held = append(held, ev) })
+	hold := func(ev llm.Event) { held = append(held, ev) }
+	terminal, err = d.Event(ev, hold)
+	if err == nil && !terminal {
+		terminal, err = d.End(hold)
+	}
 	if err != nil || !terminal {
 		return false, errIncomplete
 	}
@@ -128,9 +135,18 @@ func (s Source) failed(ctx context.Context, host string, err error) error {
 	case errors.Is(err, errTooLong):
 		e.Class, e.Text = llm.Stop, err.Error()
 	default:
-		e.Text = "the answer could not be understood: " + oneLine(err.Error())
+		e.Text = "the answer could not be understood: " + oneLine(inWords(err))
 	}
 	return e
+}
+
+// inWords is an error without the names of our types.
+func inWords(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Sprintf("a field (%s) is of the wrong kind (%s)", cmp.Or(wrong.Field, "the event"), wrong.Value)
+	}
+	return err.Error()
 }
 
 // callIDs gives an id to calls that come without one, or with one that another

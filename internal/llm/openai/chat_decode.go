@@ -39,10 +39,14 @@ func (d *chatDecoder) Event(raw httpx.Event, emit func(llm.Event)) (terminal boo
 		return true, d.end(emit)
 	}
 	var chunk sdk.ChatCompletionChunk
-	if err := json.Unmarshal(raw.Data, &chunk); err != nil {
+	err = json.Unmarshal(raw.Data, &chunk)
+	switch {
+	case err != nil && d.reason != "":
+		return d.End(emit) // what follows the end says nothing
+	case err != nil:
 		return false, err
 	}
-	if err := d.fault(chunk, raw); err != nil {
+	if err := d.fault(chunk); err != nil {
 		return false, err
 	}
 	if !d.started {
@@ -77,7 +81,7 @@ func (d *chatDecoder) End(emit func(llm.Event)) (bool, error) {
 }
 
 // fault finds an error in a chunk, which has no form that all agree on.
-func (d *chatDecoder) fault(chunk sdk.ChatCompletionChunk, raw httpx.Event) error {
+func (d *chatDecoder) fault(chunk sdk.ChatCompletionChunk) error {
 	field, ok := chunk.JSON.ExtraFields["error"]
 	if !ok || field.Raw() == "null" {
 		return nil
