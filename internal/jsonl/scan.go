@@ -127,7 +127,7 @@ func complete(line []byte, at int64) bool {
 	return json.Valid(line)
 }
 
-// blank reports whether a line is nothing but white space.
+// blank reports whether a line is nothing but JSON's white space.
 func blank(line []byte) bool {
-	return len(line) == 0 || line[0] <= ' ' && line[0] != 0 && len(bytes.TrimSpace(line)) == 0
+	return len(line) == 0 || line[0] <= ' ' && len(bytes.TrimLeft(line, " \t\r")) == 0
 }
