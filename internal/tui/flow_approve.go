@@ -24,8 +24,9 @@ import (
 type approval struct {
 	m      *Model
 	asked  engine.Asked
-	choice int // into answers
-	scroll int // lines of the picture above its window
+	choice int  // into answers
+	scroll int  // lines of the picture above its window
+	tight  bool // there is no room for blanks
 	quiet  time.Time
 }
 
@@ -172,24 +173,36 @@ func (a *approval) comment() tea.Cmd {
 // Cursor implements [overlay]: there is nothing to write here.
 func (a *approval) Cursor() (x, y int, ok bool) { return 0, 0, false }
 
+// roomy is the height from which on there is room for blanks.
+const roomy = 12
+
 // Height implements [overlay].
 func (a *approval) Height(w, limit int) int {
-	return min(limit, len(a.picture(w))+len(a.tail(w))+1)
+	a.tight = limit < roomy
+	picture, tail := a.picture(w), a.tail(w)
+	h := min(limit, len(picture)+len(tail)+1)
+	room := h - 1 - len(tail)
+	if room < len(picture) {
+		room-- // the note
+	}
+	a.scroll = max(0, min(a.scroll, len(picture)-room))
+	return h
 }
 
 // View implements [overlay]: what would run, then the answers, which always
 // have their place.
 func (a *approval) View(w, h int) string {
-	head, picture, tail := a.head(w), a.picture(w), a.tail(w)
+	picture, tail := a.picture(w), a.tail(w)
 	room := max(0, h-1-len(tail))
-	scroll := max(0, min(a.scroll, len(picture)-room))
-	shown := picture[min(scroll, len(picture)):min(scroll+room, len(picture))]
-	if hidden := len(picture) - len(shown); hidden > 0 && room > 0 {
-		shown = slices.Clone(shown)
-		note := fmt.Sprintf("  … %d of %d lines; PgUp and PgDn show the rest", len(shown)-1, len(picture))
-		shown[len(shown)-1] = a.m.theme.Warning.Paint(rich.TruncateText(note, w))
+	lines := []string{a.head(w)}
+	if room >= len(picture) {
+		lines = append(lines, picture...)
+	} else if room > 0 {
+		end := min(a.scroll+room-1, len(picture))
+		lines = append(lines, picture[min(a.scroll, end):end]...)
+		note := fmt.Sprintf("  … line %d of %d; PgUp and PgDn show the rest", end, len(picture))
+		lines = append(lines, a.m.theme.Warning.Paint(rich.TruncateText(note, w)))
 	}
-	lines := append([]string{head}, shown...)
 	for len(lines)+len(tail) < h {
 		lines = append(lines, "")
 	}
@@ -208,7 +221,10 @@ func (a *approval) head(w int) string {
 // tail are the answers and the other keys.
 func (a *approval) tail(w int) []string {
 	th := a.m.theme
-	lines := []string{""}
+	var lines []string
+	if !a.tight {
+		lines = append(lines, "")
+	}
 	for i, x := range a.answers() {
 		below, pointer := theme.Style{}, "   "
 		if i == a.choice {
@@ -223,40 +239,44 @@ func (a *approval) tail(w int) []string {
 		lines = append(lines, rich.Draw(line).Text)
 	}
 	hints := a.m.hints("tab", "no, with a word", "esc", "no, and stop")
+	if !a.tight {
+		lines = append(lines, "")
+	}
 	return append(lines, rich.Draw(rich.Truncate(hints, w)).Text)
 }
 
 // picture is what would run, exactly and in full.
 func (a *approval) picture(w int) []string {
-	lines := []string{""}
-	if d, ok := a.asked.Preview.(tool.Diff); ok {
-		lines = append(lines, a.m.wrapped("  "+d.Path, a.m.theme.Strong, w)...)
-		return append(lines, a.m.diffLines(d, w)...)
+	switch p := a.asked.Preview.(type) {
+	case tool.Diff:
+		return append(a.m.wrapped(p.Path, a.m.theme.Strong, w), a.m.diffLines(p, w)...)
+	case tool.Plain:
+		if p.Text != "" {
+			return a.m.wrapped(p.Text, a.m.theme.Text, w)
+		}
 	}
-	if p, ok := a.asked.Preview.(tool.Plain); ok && p.Text != "" {
-		return append(lines, a.m.wrapped(p.Text, a.m.theme.Text, w)...)
-	}
-	return append(lines, a.arguments(w)...)
+	return a.arguments(w)
 }
 
-// arguments writes the call's arguments, every byte of them.
+// arguments writes the call's arguments, every byte of them: first, and without
+// its name, what is run or looked at.
 func (a *approval) arguments(w int) []string {
 	th := a.m.theme
 	var fields []field
 	if err := decodeFields(a.asked.Call.Arguments, &fields); err != nil || len(fields) == 0 {
 		return a.m.wrapped(string(a.asked.Call.Arguments), th.Text, w)
 	}
-	if len(fields) == 1 { // what it is needs no saying
-		return a.m.wrapped(fields[0].value, th.Text, w)
-	}
-	var lines []string
-	for _, f := range fields {
-		if strings.Contains(f.value, "\n") || f.name == "command" {
-			lines = append(lines, th.Dim.Paint("  "+inert.Line(f.name)))
+	main := max(0, slices.IndexFunc(fields, func(f field) bool { return f.name == "command" }))
+	lines := a.m.wrapped(fields[main].value, th.Text, w)
+	for i, f := range fields {
+		switch {
+		case i == main:
+		case strings.Contains(f.value, "\n"):
+			lines = append(lines, a.m.wrapped(f.name+":", th.Dim, w)...)
 			lines = append(lines, a.m.wrapped(f.value, th.Text, w)...)
-			continue
+		default:
+			lines = append(lines, a.m.wrapped(f.name+": "+f.value, th.Dim, w)...)
 		}
-		lines = append(lines, a.m.wrapped(f.name+": "+f.value, th.Text, w)...)
 	}
 	return lines
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"banyan/internal/engine"
 	"banyan/internal/llm"
@@ -191,7 +192,8 @@ func (m *Model) palette() tea.Cmd {
 	all := commands()
 	items := make([]picker.Item, len(all))
 	for i, c := range all {
-		items[i] = picker.Item{Title: "/" + c.name + argsOf(c), Detail: c.help}
+		title := "/" + c.name + argsOf(c)
+		items[i] = picker.Item{Title: title, Detail: c.help, Search: title + " " + strings.Join(c.aliases, " ")}
 	}
 	m.push(picked{picker.New(picker.Options{
 		Title: "Commands", Items: items, Keys: m.opts.Keys,

@@ -18,13 +18,16 @@ type layout struct {
 // ruleFrom is the height from which on there is room for a rule.
 const ruleFrom = 14
 
-// bottomLimit is the most rows that the bottom may have: a third for the
-// editor, up to all but a few for an overlay.
+// bottomLimit is the most rows that the bottom may have: a third of the screen
+// for the editor, three quarters for an overlay, all of it where that is little.
 func bottomLimit(height int, overlay bool) int {
-	if overlay {
-		return max(3, height-4)
+	switch {
+	case !overlay:
+		return max(1, height/3)
+	case height < ruleFrom:
+		return height - 2
 	}
-	return max(1, height/3)
+	return max(ruleFrom-2, height*3/4)
 }
 
 // arranged divides the screen. It is a pure function. The transcript gets what

@@ -60,8 +60,8 @@ func (m *Model) waiting() []string {
 			rows = append(rows, rich.Draw(rich.Truncate(line, m.width)).Text)
 		}
 	}
-	show("↳ next", m.queue.Steering)
-	show("↳ then", m.queue.FollowUps)
+	show("↳ next:", m.queue.Steering)
+	show("↳ later:", m.queue.FollowUps)
 	if more := len(rows) - queueRows; more > 0 {
 		rows = append(rows[:queueRows-1], m.theme.Dim.Paint(fmt.Sprintf("  ↳ and %d more", more+1)))
 	}

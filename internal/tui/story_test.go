@@ -73,7 +73,7 @@ func TestSteerAndFollowUp(t *testing.T) {
 	d.Type("left").Press("enter").Type("then right").Press("alt+enter")
 	d.WasSent(engine.Submit{Text: "left"}, engine.Submit{Text: "then right", FollowUp: true})
 	d.Emit(engine.Queue{Steering: []string{"left"}, FollowUps: []string{"then right"}})
-	d.Sees("↳ next left", "↳ then then right", "2 queued")
+	d.Sees("↳ next: left", "↳ later: then right", "2 queued")
 	d.Type("draft").Press("alt+up").WasSent(engine.Unqueue{})
 	d.Emit(engine.Queue{TakenBack: []string{"left", "then right"}})
 	d.Sees("› left", "  then right", "  draft").Misses("queued")
@@ -251,7 +251,7 @@ func TestHelpIsTheTables(t *testing.T) {
 
 func TestPalette(t *testing.T) {
 	d := tuitest.New(t).Open()
-	d.Press("ctrl+p").Type("leave").Press("enter")
+	d.Press("ctrl+p").Type("exit").Sees("/quit").Press("enter")
 	if !d.Quit() {
 		t.Errorf("the palette runs commands:\n%s", d.Screen())
 	}

@@ -12,6 +12,7 @@ import (
 	"banyan/internal/tui/transcript"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 // Engine is what the screen talks to.
@@ -31,9 +32,8 @@ type Options struct {
 	Cwd     string // shown in the footer; absolute
 	Prompt  string // sent as soon as the session is open
 
-	Theme   string // name or file; empty follows the terminal's background
-	Profile theme.Profile
-	Keys    map[string][]string // keystrokes by action id, instead of the usual ones
+	Theme string              // name or file; empty follows the terminal's background
+	Keys  map[string][]string // keystrokes by action id, instead of the usual ones
 	// DoubleEscape is the command that Esc Esc runs with an empty editor,
 	// "tree" or "branch"; "none" for nothing. Empty is "tree".
 	DoubleEscape string
@@ -76,9 +76,10 @@ type Session struct {
 
 // Model is the screen. Only Bubble Tea's goroutine touches it.
 type Model struct {
-	opts  Options
-	theme theme.Theme
-	keys  keymap.Table[*Model]
+	opts    Options
+	theme   theme.Theme
+	profile theme.Profile // as the terminal said
+	keys    keymap.Table[*Model]
 
 	// What the engine told.
 	session session.Snapshot
@@ -125,8 +126,8 @@ func New(o Options) *Model {
 			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 		}
 	}
-	m := &Model{opts: o, mouse: !o.NoMouse, focused: true}
-	th, err := theme.Load(themeFor(o.Theme, true), o.Profile)
+	m := &Model{opts: o, mouse: !o.NoMouse, focused: true, profile: theme.TrueColor}
+	th, err := theme.Load(themeFor(o.Theme, true), m.profile)
 	m.theme = th
 	m.keys = keymap.New(bindings(), o.Keys)
 	m.transcript = transcript.New(th)
@@ -196,6 +197,9 @@ func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
 		m.say(engine.Failure, msg.Err.Error())
 	case tea.BackgroundColorMsg:
 		m.setTheme(themeFor(m.opts.Theme, msg.IsDark()))
+	case tea.ColorProfileMsg:
+		m.profile = profileOf(msg.Profile)
+		m.setTheme(m.theme.Name)
 	case tea.FocusMsg:
 		m.focused = true
 	case tea.BlurMsg:
@@ -220,8 +224,21 @@ func themeFor(name string, dark bool) string {
 	return "light"
 }
 
+// profileOf is what the terminal can show, in the words of themes.
+func profileOf(p colorprofile.Profile) theme.Profile {
+	switch p {
+	case colorprofile.TrueColor:
+		return theme.TrueColor
+	case colorprofile.ANSI256:
+		return theme.ANSI256
+	case colorprofile.ANSI:
+		return theme.ANSI16
+	}
+	return theme.NoColor
+}
+
 func (m *Model) setTheme(name string) {
-	th, err := theme.Load(name, m.opts.Profile)
+	th, err := theme.Load(name, m.profile)
 	if err != nil {
 		m.say(engine.Failure, err.Error())
 		return

@@ -27,7 +27,9 @@ type Item struct {
 	Title  string
 	Detail string // after the title, dimmed
 	Mark   string // before the title: one cell, e.g. of what holds now
-	Search string // what the filter looks at; Title and Detail if empty
+	// Search is what the filter looks at; Title and Detail if empty. What it
+	// finds is marked if the title comes first in it.
+	Search string
 }
 
 // Action is something else that can be done with the item under the cursor.
@@ -323,7 +325,7 @@ func (m *Model) row(i, w, titles int) string {
 // marked is the title with the letters that the filter found in another style.
 func (m *Model) marked(it Item, match fuzzy.Match, below theme.Style) []rich.Span {
 	plain, hit := m.theme.Text.On(below), m.theme.Accent.With(theme.Bold).On(below)
-	if it.Search != "" || len(match.Positions) == 0 {
+	if it.Search != "" && !strings.HasPrefix(it.Search, it.Title) || len(match.Positions) == 0 {
 		return []rich.Span{rich.Chrome(inert.Line(it.Title), plain)}
 	}
 	var line []rich.Span
