@@ -1,6 +1,14 @@
 package markdown
 
 import (
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+
 	"banyan/internal/tui/inert"
 	"banyan/internal/tui/rich"
 	"banyan/internal/tui/theme"
@@ -8,7 +16,16 @@ import (
 
 // Render draws a text in rows of at most width cells.
 func Render(src string, width int, th theme.Theme) []string {
-	rows := Rows(inert.Text(src), width, th)
+	return texts(Rows(inert.Text(src), width, th))
+}
+
+// Rows is [Render] of a text that is inert, with the marks that lead back to it.
+func Rows(src string, width int, th theme.Theme) []rich.Row {
+	r := renderer{src: src, th: th, width: max(width, 1)}
+	return r.document(parse(src))
+}
+
+func texts(rows []rich.Row) []string {
 	lines := make([]string, len(rows))
 	for i, r := range rows {
 		lines[i] = r.Text
@@ -16,13 +33,198 @@ func Render(src string, width int, th theme.Theme) []string {
 	return lines
 }
 
-// Rows is [Render] of a text that is inert, with the marks that lead back to it.
-func Rows(src string, width int, th theme.Theme) []rich.Row {
-	var rows []rich.Row
-	for _, line := range rich.Source(src, th.Text, 0) {
-		for _, l := range rich.Wrap(line, width) {
-			rows = append(rows, rich.Draw(l))
+var markdownParser = sync.OnceValue(func() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(
+		extension.Table, extension.Strikethrough, extension.TaskList, extension.Linkify,
+	)).Parser()
+})
+
+func parse(src string) ast.Node {
+	return markdownParser().Parse(text.NewReader([]byte(src)))
+}
+
+// minWidth is the width, in cells, below which nothing is indented further:
+// what is nested deeper stands at the same place.
+const minWidth = 6
+
+// renderer draws one text.
+type renderer struct {
+	src    string
+	th     theme.Theme
+	width  int
+	rows   []rich.Row
+	levels []level
+	base   int       // where src begins in a larger text
+	code   codeCache // nil outside of streams
+	at     int       // end of the last inline text, to find those that have no position
+}
+
+// level is a container around what is drawn: a quote or an item of a list.
+type level struct {
+	first []rich.Span // left of its first row: the bullet
+	rest  []rich.Span // left of the others
+	begun bool
+	quote bool        // its bar stands on blank rows too
+	style theme.Style // of the text within
+}
+
+// document draws the top-level blocks, a blank row between them.
+func (r *renderer) document(doc ast.Node) []rich.Row {
+	r.blocks(doc, false)
+	return r.rows
+}
+
+// blocks draws the children of a block.
+func (r *renderer) blocks(n ast.Node, tight bool) {
+	drawn := false
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		before := len(r.rows)
+		if drawn && !tight {
+			r.blank()
+		}
+		start := len(r.rows)
+		r.block(c)
+		if len(r.rows) == start { // nothing to see: a link definition
+			r.rows = r.rows[:before]
+			continue
+		}
+		drawn = true
+	}
+}
+
+// block draws one block.
+func (r *renderer) block(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		r.heading(n)
+	case *ast.Paragraph, *ast.TextBlock:
+		r.lines(r.inline(n, r.style()))
+	case *ast.List:
+		r.list(n)
+	case *ast.Blockquote:
+		bar := []rich.Span{rich.Chrome("│ ", r.th.Rule)}
+		r.within(level{first: bar, rest: bar, quote: true, style: r.th.Quote.On(r.style())}, func() { r.blocks(n, false) })
+	case *ast.FencedCodeBlock:
+		r.codeBlock(n.Lines(), string(n.Language([]byte(r.src))))
+	case *ast.CodeBlock:
+		r.codeBlock(n.Lines(), "")
+	case *ast.HTMLBlock:
+		r.html(n)
+	case *ast.ThematicBreak:
+		r.emit([]rich.Span{rich.Chrome(dashes(min(r.room(), 24)), r.th.Rule)})
+	default:
+		if t, ok := tableOf(n); ok {
+			r.table(t)
+			return
+		}
+		r.blocks(n, false)
+	}
+}
+
+// heading draws a heading; its level shows in its weight, not in its size.
+func (r *renderer) heading(n *ast.Heading) {
+	style := r.th.Heading
+	switch {
+	case n.Level == 1:
+		style = style.With(theme.Bold | theme.Underline)
+	case n.Level > 2:
+		style = r.th.Bold
+	}
+	r.lines(r.inline(n, style.On(r.style())))
+}
+
+// html shows a block of HTML as it is written.
+func (r *renderer) html(n *ast.HTMLBlock) {
+	show := func(s text.Segment) {
+		value := s.Value([]byte(r.src))
+		for len(value) > 0 && value[len(value)-1] == '\n' {
+			value = value[:len(value)-1]
+		}
+		r.hard(rich.Tabs(nil, string(value), r.th.Dim, s.Start))
+	}
+	for i := range n.Lines().Len() {
+		show(n.Lines().At(i))
+	}
+	if n.HasClosure() {
+		show(n.ClosureLine)
+	}
+}
+
+// style is the style of plain text here.
+func (r *renderer) style() theme.Style {
+	if n := len(r.levels); n > 0 {
+		return r.levels[n-1].style
+	}
+	return r.th.Text
+}
+
+// within draws something inside of a container.
+func (r *renderer) within(l level, draw func()) {
+	if r.room()-rich.LineWidth(l.rest) < minWidth {
+		l.first, l.rest = nil, nil
+	}
+	r.levels = append(r.levels, l)
+	rows := len(r.rows)
+	draw()
+	if len(r.rows) == rows { // an empty item still shows its bullet
+		r.emit(nil)
+	}
+	r.levels = r.levels[:len(r.levels)-1]
+}
+
+// room is the width that containers leave.
+func (r *renderer) room() int {
+	w := r.width
+	for _, l := range r.levels {
+		w -= rich.LineWidth(l.rest)
+	}
+	return max(w, 1)
+}
+
+// emit adds a row.
+func (r *renderer) emit(line []rich.Span) {
+	if len(r.levels) == 0 {
+		r.rows = append(r.rows, rich.DrawAt(line, r.base))
+		return
+	}
+	var whole []rich.Span
+	for i := range r.levels {
+		l := &r.levels[i]
+		if l.begun {
+			whole = append(whole, l.rest...)
+		} else {
+			whole = append(whole, l.first...)
+		}
+		l.begun = true
+	}
+	r.rows = append(r.rows, rich.DrawAt(rich.Truncate(append(whole, line...), r.width), r.base))
+}
+
+// blank adds a blank row, with the bars of quotes.
+func (r *renderer) blank() {
+	var whole []rich.Span
+	used := 0
+	for _, l := range r.levels {
+		whole = append(whole, l.rest...)
+		if l.quote {
+			used = len(whole)
 		}
 	}
-	return rows
+	r.rows = append(r.rows, rich.Draw(whole[:used]))
+}
+
+// lines adds lines, wrapped at words.
+func (r *renderer) lines(lines [][]rich.Span) {
+	for _, line := range lines {
+		for _, l := range rich.Wrap(line, r.room()) {
+			r.emit(l)
+		}
+	}
+}
+
+// hard adds a line, wrapped anywhere.
+func (r *renderer) hard(line []rich.Span) {
+	for _, l := range rich.Hard(line, r.room()) {
+		r.emit(l)
+	}
 }

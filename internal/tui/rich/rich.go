@@ -70,8 +70,11 @@ func LineWidth(line []Span) int {
 }
 
 // Draw makes a row of a line, which must fit where it goes.
-func Draw(line []Span) Row {
-	var d drawer
+func Draw(line []Span) Row { return DrawAt(line, 0) }
+
+// DrawAt is [Draw] of a line whose source begins at a byte of a larger one.
+func DrawAt(line []Span, base int) Row {
+	d := drawer{base: base}
 	for _, s := range line {
 		d.add(s)
 	}
@@ -89,6 +92,7 @@ type drawer struct {
 	style theme.Style
 	link  string
 	col   int
+	base  int // where the spans' source begins
 	marks []Mark
 }
 
@@ -115,7 +119,7 @@ func (d *drawer) add(s Span) {
 	d.b.WriteString(s.Text)
 	w := Width(s.Text)
 	if s.N > 0 {
-		d.mark(Mark{Col: int32(d.col), Width: int32(w), Src: int32(s.Src), N: int32(s.N)})
+		d.mark(Mark{Col: int32(d.col), Width: int32(w), Src: int32(d.base + s.Src), N: int32(s.N)})
 	}
 	d.col += w
 }

@@ -50,8 +50,11 @@ func (w *wrapper) add(s Span) {
 		return
 	}
 	n := Width(s.Text)
-	if w.used+w.bwidth+w.pwidth+n > w.width && w.used > 0 {
-		w.newline()
+	if w.used+w.bwidth+w.pwidth+n > w.width {
+		if w.used > 0 {
+			w.newline()
+		}
+		w.blank, w.bwidth = nil, 0
 	}
 	w.pending = append(w.pending, s)
 	w.pwidth += n
@@ -174,9 +177,8 @@ func (s Span) cutAt(at int) (a, b Span) {
 }
 
 func dropFirst(line []Span) []Span {
-	g := displaywidth.StringGraphemes(line[0].Text)
-	g.Next()
-	_, rest := line[0].cutAt(len(g.Value()))
+	n, _ := grapheme(line[0].Text)
+	_, rest := line[0].cutAt(n)
 	if rest.Text == "" {
 		return line[1:]
 	}
@@ -191,22 +193,34 @@ func nextWord(s Span) (word, rest Span) {
 	for i < len(s.Text) && (s.Text[i] == ' ') == blank {
 		if s.Text[i] < 0x80 {
 			i++
-			if !blank && (s.Text[i-1] == '-' || s.Text[i-1] == '/') && i < len(s.Text) {
-				return s.cutAt(i)
+			if !blank && (s.Text[i-1] == '-' || s.Text[i-1] == '/') {
+				break
 			}
 			continue
 		}
-		g := displaywidth.StringGraphemes(s.Text[i:])
-		g.Next()
-		if g.Width() == 2 && !blank {
-			if i > 0 && !closing(g.Value()) {
-				return s.cutAt(i)
-			}
-			return s.cutAt(i + len(g.Value()))
+		n, wide := grapheme(s.Text[i:])
+		if wide && i > 0 {
+			break // before a wide character
 		}
-		i += len(g.Value())
+		i += n
+		if wide { // and after it, but not before a sign that closes
+			for i < len(s.Text) {
+				if n, _ = grapheme(s.Text[i:]); !closing(s.Text[i : i+n]) {
+					break
+				}
+				i += n
+			}
+			break
+		}
 	}
 	return s.cutAt(i)
+}
+
+// grapheme is the length in bytes of the first character, and whether it is wide.
+func grapheme(text string) (n int, wide bool) {
+	g := displaywidth.StringGraphemes(text)
+	g.Next()
+	return len(g.Value()), g.Width() == 2
 }
 
 // breakable says whether a line may be broken after a word even without a blank.

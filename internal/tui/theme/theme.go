@@ -81,3 +81,12 @@ type Theme struct {
 	Variable Style
 	Markup   Style // tags, attributes, keys of data
 }
+
+// Quiet is the theme for text that is to stand back: thinking.
+func (t Theme) Quiet() Theme {
+	t.Text = t.Thinking
+	t.Block, t.Code = t.Dim, t.Dim
+	t.Heading = t.Thinking.With(Bold)
+	t.Quote = t.Thinking
+	return t
+}

@@ -3,7 +3,6 @@ package transcript
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"banyan/internal/llm"
 	"banyan/internal/session"
@@ -16,6 +15,7 @@ import (
 // items of their own after it.
 func (s *sheet) answer(i int, id session.ID, msg llm.Message) {
 	results := s.results(i, msg)
+	last, waiting := s.m.lastAnswer()
 	for n, b := range msg.Content {
 		switch b := b.(type) {
 		case llm.Text:
@@ -24,10 +24,14 @@ func (s *sheet) answer(i int, id session.ID, msg llm.Message) {
 				s.markdown(text)
 			}
 		case llm.Thinking:
-			s.thinking(i, fmt.Sprintf("thinking:%s:%d", id, n), b, false)
+			s.thinking(i, fmt.Sprintf("thinking:%s:%d", id, n), b)
 		case llm.ToolCall:
 			s.cardGap(i, len(s.d.rows) == 0)
-			s.card(card{id: b.ID, entry: id, name: b.Name, args: b.Arguments, result: results[b.ID], run: s.m.runs[b.ID], last: i == s.m.lastAnswer()})
+			c := card{id: b.ID, entry: id, name: b.Name, args: b.Arguments, result: results[b.ID]}
+			if i == last {
+				c.last, c.run = waiting, s.m.runs[b.ID]
+			}
+			s.card(c)
 		}
 	}
 	s.ending(i, msg)
@@ -100,26 +104,26 @@ func (s *sheet) cardGap(i int, first bool) {
 // markdown adds the model's text.
 func (s *sheet) markdown(text string) {
 	at := s.say(text)
-	s.marked(markdown.Rows(text, min(s.room(margin), measure), s.th), at)
-}
-
-// marked adds rows whose source begins at a byte of ours.
-func (s *sheet) marked(rows []rich.Row, at int) {
-	shifted := make([]rich.Row, len(rows))
-	for i, r := range rows {
-		shifted[i] = r.Shift(at)
-	}
-	s.put(shifted, margin, noSign)
+	s.place(markdown.Rows(text, min(s.room(margin), measure), s.th), at, margin)
 }
 
 // thinking is folded to a line unless it is asked for.
-func (s *sheet) thinking(i int, fold string, t llm.Thinking, live bool) {
+func (s *sheet) thinking(i int, fold string, t llm.Thinking) {
 	text := strings.TrimSpace(inert.Text(t.Text))
-	if text == "" && !t.Redacted && !live {
+	if text == "" && !t.Redacted {
 		return
 	}
+	if s.thinkingTitle(i, fold, t, false) {
+		at := s.say(text)
+		s.place(markdown.Rows(text, min(s.room(margin+2), measure), s.th.Quiet()), at, margin+2)
+	}
+}
+
+// thinkingTitle draws the line that stands for thinking, and says whether the
+// thinking itself is to follow.
+func (s *sheet) thinkingTitle(i int, fold string, t llm.Thinking, live bool) bool {
 	s.gap(i)
-	open := s.m.open(fold, s.m.showThinking) && text != ""
+	open := s.m.open(fold, s.m.showThinking) && t.Text != ""
 	title := "thought"
 	switch {
 	case t.Redacted:
@@ -132,70 +136,26 @@ func (s *sheet) thinking(i int, fold string, t llm.Thinking, live bool) {
 		mark = "▾"
 	}
 	spans := []rich.Span{rich.Chrome(title, s.th.Thinking)}
-	if !open && text != "" {
-		spans = append(spans, rich.Chrome(" · "+plural(strings.Count(text, "\n")+1, "line"), s.th.Faint))
+	if !open && t.Text != "" {
+		lines := strings.Count(strings.TrimSpace(t.Text), "\n") + 1
+		spans = append(spans, rich.Chrome(" · "+plural(lines, "line"), s.th.Faint))
 	}
 	s.line(spans, margin, sign{mark, s.th.Faint})
 	s.fold(fold)
-	if open {
-		s.prose(text, s.th.Thinking, margin+2, noSign)
-	}
+	return open
 }
 
-// lastAnswer is the item of the last answer, -1 if the last turn has none: only
-// its calls can still be waiting.
-func (m *Model) lastAnswer() int {
-	for i := m.items.len() - 1; i >= 0; i-- {
+// lastAnswer is the item of the last answer, -1 if there is none: only its calls
+// can be running. Those that are not can still wait for it if no turn came since.
+func (m *Model) lastAnswer() (i int, waiting bool) {
+	waiting = true
+	for i = m.items.len() - 1; i >= 0; i-- {
 		switch c := m.items.class(i); {
 		case isAnswer(c):
-			return i
+			return i, waiting
 		case isTurn(c):
-			return -1
+			waiting = false
 		}
 	}
-	return -1
-}
-
-// drawLive draws the answer that is being written.
-func (m *Model) drawLive() *drawn {
-	s := m.sheet()
-	l := m.live
-	i := m.items.len()
-	msg := l.fold.Message()
-	writing := l.fold.Writing()
-	for n, b := range msg.Content {
-		last := n == len(msg.Content)-1 && len(writing) == 0
-		switch b := b.(type) {
-		case llm.Text:
-			s.gap(i)
-			t := l.text(n, b.Text)
-			s.marked(t.Rows(min(s.room(margin), measure)), s.say(t.Source()))
-		case llm.Thinking:
-			s.thinking(i, fmt.Sprintf("thinking:live:%d", n), b, last)
-		case llm.ToolCall:
-			s.cardGap(i, len(s.d.rows) == 0)
-			s.card(card{id: b.ID, name: b.Name, args: b.Arguments, last: true})
-		}
-	}
-	for _, c := range writing {
-		s.cardGap(i, len(s.d.rows) == 0)
-		s.card(card{id: c.ID, name: c.Name, args: []byte(c.Arguments), writing: true})
-	}
-	if l.retry != nil {
-		s.gap(i)
-		s.retry(*l.retry)
-	}
-	return s.done()
-}
-
-// retry says why and when a request is sent again.
-func (s *sheet) retry(r llm.Retry) {
-	text := fmt.Sprintf("try %d", r.Attempt)
-	if r.Wait > 0 {
-		text += " in " + r.Wait.Round(time.Second).String()
-	}
-	if r.Err != nil {
-		text += ": " + inert.Text(r.Err.Error())
-	}
-	s.prose(text, s.th.Warning, margin, sign{"↻", s.th.Warning})
+	return -1, false
 }

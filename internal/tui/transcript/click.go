@@ -65,5 +65,8 @@ func (m *Model) toggle(i int, fold string) {
 	top := m.top()
 	m.toggled[fold] = !m.toggled[fold]
 	delete(m.cache, i)
+	if m.live != nil {
+		m.live.forget()
+	}
 	m.goTo(top)
 }

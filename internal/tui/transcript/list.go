@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"banyan/internal/session"
+	"banyan/internal/tui/markdown"
 	"banyan/internal/tui/rich"
 )
 
@@ -11,10 +12,30 @@ import (
 // and is dropped when one of them changes.
 type drawn struct {
 	rows   []rich.Row
-	source string // what the rows' marks lead to
+	source []part // what the rows' marks lead to, each part followed by a line feed
 	zones  []zone
 	claims map[int]bool // results that are drawn within: items of their own without rows
 	turn   turnMark     // the siblings as they were drawn
+}
+
+// part is a piece of an item's source. That of a stream is asked for when it is
+// wanted: while it is being written it would have to be copied for each frame.
+type part struct {
+	text   string
+	stream *markdown.Stream
+}
+
+// text is the source of what was drawn.
+func (d *drawn) text() string {
+	var b strings.Builder
+	for _, p := range d.source {
+		if p.stream != nil {
+			b.WriteString(p.stream.Source())
+		}
+		b.WriteString(p.text)
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // turnMark is which of how many siblings a turn is.
@@ -118,12 +139,12 @@ func (a anchor) before(b anchor) bool {
 	return a.item < b.item || a.item == b.item && a.line < b.line
 }
 
-// part is the rows of an item that are on the screen: from from to before to.
-type part struct{ item, from, to int }
+// slice is the rows of an item that are on the screen: from from to before to.
+type slice struct{ item, from, to int }
 
 // window is what is on the screen, from the top.
-func (m *Model) window() []part {
-	var parts []part
+func (m *Model) window() []slice {
+	var parts []slice
 	left := m.h
 	a := m.top()
 	for i, line := a.item, a.line; i < m.count() && left > 0; i, line = i+1, 0 {
@@ -131,7 +152,7 @@ func (m *Model) window() []part {
 		if n <= 0 {
 			continue
 		}
-		parts = append(parts, part{i, line, line + n})
+		parts = append(parts, slice{i, line, line + n})
 		left -= n
 	}
 	return parts
@@ -144,11 +165,12 @@ func (m *Model) View() string {
 	lines := 0
 	for _, p := range m.window() {
 		d := m.draw(p.item)
+		source, lo, hi := m.selected(p.item, d)
 		for row := p.from; row < p.to; row++ {
 			if lines > 0 {
 				b.WriteByte('\n')
 			}
-			b.WriteString(m.sel.paint(m, p.item, d, d.rows[row]))
+			b.WriteString(m.paint(d.rows[row], source, lo, hi))
 			lines++
 		}
 	}

@@ -144,6 +144,7 @@ func (m *Model) add(it item) {
 	m.items.tail = append(m.items.tail, it)
 	delete(m.cache, at)
 	if m.live != nil { // it stays last
+		m.live.forget()
 		m.anchor.shift(at)
 		m.sel.shift(at)
 	}
@@ -176,7 +177,12 @@ func (m *Model) ShowThinking(on bool) {
 func (m *Model) ThinkingShown() bool { return m.showThinking }
 
 // redraw forgets everything that was drawn.
-func (m *Model) redraw() { clear(m.cache) }
+func (m *Model) redraw() {
+	clear(m.cache)
+	if m.live != nil {
+		m.live.forget()
+	}
+}
 
 // open says whether a fold is open.
 func (m *Model) open(fold string, usual bool) bool { return usual != m.toggled[fold] }
@@ -217,5 +223,8 @@ func (m *Model) ToolProgress(callID string, view tool.View) {
 	m.forgetRunning()
 }
 
-// forgetRunning has the answer drawn again whose calls are being run: the last one.
-func (m *Model) forgetRunning() { delete(m.cache, m.lastAnswer()) }
+// forgetRunning has the answer drawn again whose calls are being run.
+func (m *Model) forgetRunning() {
+	i, _ := m.lastAnswer()
+	delete(m.cache, i)
+}

@@ -63,8 +63,9 @@ func (m *Model) SelectEnd() string {
 	var parts []string
 	for i := a.item; i <= b.item && i < m.count(); i++ {
 		d := m.draw(i)
-		lo, hi := m.sel.within(i, d)
-		if text := strings.Trim(d.source[lo:hi], "\n"); text != "" {
+		source := d.text()
+		lo, hi := m.sel.within(i, len(source))
+		if text := strings.Trim(source[lo:hi], "\n"); text != "" {
 			parts = append(parts, text)
 		}
 	}
@@ -77,10 +78,9 @@ func (m *Model) SelectNone() { m.sel = selection{} }
 // Selecting says whether there is a selection.
 func (m *Model) Selecting() bool { return m.sel.active }
 
-// within are the bytes of an item's source that are selected.
-func (s *selection) within(i int, d *drawn) (lo, hi int) {
+// within are the bytes of an item's source, of n bytes, that are selected.
+func (s *selection) within(i, n int) (lo, hi int) {
 	a, b := s.bounds()
-	n := len(d.source)
 	lo, hi = 0, n
 	if i == a.item {
 		lo = min(a.src, n)
@@ -91,17 +91,23 @@ func (s *selection) within(i int, d *drawn) (lo, hi int) {
 	return lo, max(lo, hi)
 }
 
-// paint draws a row, the selected cells in the style for them.
-func (s *selection) paint(m *Model, i int, d *drawn, r rich.Row) string {
-	if !s.active || len(r.Marks) == 0 {
+// selected are the source of an item and the bytes of it that are selected.
+func (m *Model) selected(i int, d *drawn) (source string, lo, hi int) {
+	a, b := m.sel.bounds()
+	if !m.sel.active || i < a.item || i > b.item {
+		return "", 0, 0
+	}
+	source = d.text()
+	lo, hi = m.sel.within(i, len(source))
+	return source, lo, hi
+}
+
+// paint draws a row, what is selected of its source in the style for that.
+func (m *Model) paint(r rich.Row, source string, lo, hi int) string {
+	if lo == hi {
 		return r.Text
 	}
-	a, b := s.bounds()
-	if i < a.item || i > b.item {
-		return r.Text
-	}
-	lo, hi := s.within(i, d)
-	from, to := r.Columns(d.source, lo, hi)
+	from, to := r.Columns(source, lo, hi)
 	return r.Paint(from, to, m.th.Selection)
 }
 
@@ -112,19 +118,20 @@ func (m *Model) placeAt(x, y int) (place, bool) {
 		return place{}, false
 	}
 	d := m.draw(i)
+	source := d.text()
 	for at := row; at < len(d.rows); at++ { // a blank row: the text below it
 		col := x
 		if at > row {
 			col = 0
 		}
-		src, ok := d.rows[at].Offset(d.source, col, false)
+		src, ok := d.rows[at].Offset(source, col, false)
 		if !ok {
 			continue
 		}
-		after, _ := d.rows[at].Offset(d.source, col, true)
+		after, _ := d.rows[at].Offset(source, col, true)
 		return place{i, src, after}, true
 	}
-	return place{i, len(d.source), len(d.source)}, true
+	return place{i, len(source), len(source)}, true
 }
 
 // rowAt is the row of an item at a line of the screen; the nearest one, if the

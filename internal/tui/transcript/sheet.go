@@ -20,20 +20,17 @@ const (
 // sheet is what an item is drawn on: rows that are added from top to bottom,
 // and the source text that they stand for.
 type sheet struct {
-	m     *Model
-	th    theme.Theme
-	width int
-	src   strings.Builder
-	d     drawn
+	m      *Model
+	th     theme.Theme
+	width  int
+	length int // of the source so far, in bytes
+	d      drawn
 }
 
 func (m *Model) sheet() *sheet { return &sheet{m: m, th: m.th, width: m.w} }
 
 // done is what was drawn.
-func (s *sheet) done() *drawn {
-	s.d.source = s.src.String()
-	return &s.d
-}
+func (s *sheet) done() *drawn { return &s.d }
 
 // room is how many cells there are right of an indent, a free column at the
 // edge not counted.
@@ -57,11 +54,9 @@ func (s *sheet) blank() {
 
 // say adds text to the source and gives the byte where it begins.
 func (s *sheet) say(text string) int {
-	at := s.src.Len()
-	s.src.WriteString(text)
-	if !strings.HasSuffix(text, "\n") {
-		s.src.WriteByte('\n')
-	}
+	at := s.length
+	s.d.source = append(s.d.source, part{text: text})
+	s.length += len(text) + 1
 	return at
 }
 

@@ -85,9 +85,8 @@ func (s *sheet) userCommand(id session.ID, d session.Command) {
 	if d.Excluded {
 		mark = "!! "
 	}
-	at := s.say(mark + inert.Line(d.Command))
-	text := s.src.String()[at : s.src.Len()-1]
-	rows := wrapAll(rich.Source(text, s.th.User, at), s.room(margin))
+	text := mark + inert.Line(d.Command)
+	rows := wrapAll(rich.Source(text, s.th.User, s.say(text)), s.room(margin))
 	for _, r := range rows {
 		s.put([]rich.Row{r}, margin, s.bar())
 	}

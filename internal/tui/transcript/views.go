@@ -158,15 +158,15 @@ func (s *sheet) listing(v tool.Listing, b body) {
 		items = items[:previewLines]
 	}
 	for _, it := range items {
-		s.line(s.place(it), bodyIndent, noSign)
+		s.line(s.listed(it), bodyIndent, noSign)
 	}
 	if hidden := max(v.Total, len(v.Items)) - len(items); hidden > 0 {
 		s.more(b.fold, hidden)
 	}
 }
 
-// place is one line of a listing.
-func (s *sheet) place(it tool.Item) []rich.Span {
+// listed is one line of a listing.
+func (s *sheet) listed(it tool.Item) []rich.Span {
 	dir, name := path.Split(inert.Line(it.Path))
 	if it.Dir && !strings.HasSuffix(name, "/") {
 		name += "/"
