@@ -56,7 +56,7 @@ func (m *Model) asked(ev engine.Asked) {
 	a := &approval{m: m, asked: ev, quiet: m.opts.Now()}
 	a.choice = len(a.answers()) - 1
 	m.editor.Dismiss()
-	at := slices.IndexFunc(m.overlays, func(o overlay) bool { _, ok := o.(*approval); return ok })
+	at := slices.IndexFunc(m.overlays, isApproval)
 	if at < 0 {
 		at = len(m.overlays)
 	}
@@ -65,7 +65,6 @@ func (m *Model) asked(ev engine.Asked) {
 
 // withdrawn closes a question that no longer stands, and what was opened from it.
 func (m *Model) withdrawn(ask int) {
-	isApproval := func(o overlay) bool { _, ok := o.(*approval); return ok }
 	for i, o := range m.overlays {
 		if a, ok := o.(*approval); ok && a.asked.Ask == ask {
 			end := i + 1
@@ -77,6 +76,11 @@ func (m *Model) withdrawn(ask int) {
 		}
 	}
 }
+
+func isApproval(o overlay) bool { _, ok := o.(*approval); return ok }
+
+// asking says whether a question is open.
+func (m *Model) asking() bool { return slices.ContainsFunc(m.overlays, isApproval) }
 
 // approvalKeys are the keys of the question.
 func approvalKeys() []keymap.Binding[*approval] {

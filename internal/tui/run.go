@@ -51,6 +51,7 @@ func Run(ctx context.Context, o Options, with ...tea.ProgramOption) (Farewell, e
 		forward(o.Engine.Events(), p.Send)
 	}()
 	_, err := p.Run()
+	farewell := m.farewell() // now: a closed session reads no entries
 	o.Engine.Send(engine.Close{})
 	select {
 	case <-forwarded:
@@ -62,7 +63,7 @@ func Run(ctx context.Context, o Options, with ...tea.ProgramOption) (Farewell, e
 	if err != nil {
 		err = fmt.Errorf("the screen ended: %w", err)
 	}
-	return m.farewell(), errors.Join(err, m.failure, m.leave())
+	return farewell, errors.Join(err, m.failure, m.leave())
 }
 
 // forward hands events to the screen until there are no more: it waits for one,

@@ -77,6 +77,8 @@ func (m *Model) activity() string {
 		left = m.noticeSpans()
 	case m.retry != nil:
 		left = m.retrySpans()
+	case m.running != nil && m.asking():
+		left = []rich.Span{rich.Chrome(" ● ", m.theme.Warning), rich.Chrome("Waiting for your answer", m.theme.Text)}
 	case m.running != nil:
 		left = m.runningSpans()
 	case m.chord != "":

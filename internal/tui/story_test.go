@@ -281,3 +281,13 @@ func TestUntrustedText(t *testing.T) {
 		t.Errorf("title %q", title)
 	}
 }
+
+func TestCopyAndFarewell(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Type("/copy").Press("enter").Sees("no answer to copy yet")
+	d.Append(user("q"), answer("the **answer**"), user("again"))
+	d.Type("/copy").Press("enter").Sees("Copied 14 characters")
+	if d.Copied() != "the **answer**" {
+		t.Errorf("copied %q", d.Copied())
+	}
+}

@@ -1,0 +1,107 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"banyan/internal/engine"
+	"banyan/internal/llm"
+	"banyan/internal/session"
+
+	tea "charm.land/bubbletea/v2"
+	"go.uber.org/goleak"
+)
+
+// canned is an engine that says what it was given, and ends when it is closed.
+type canned struct {
+	events chan engine.Event
+	sent   chan engine.Command
+}
+
+func newCanned(events ...engine.Event) *canned {
+	c := &canned{events: make(chan engine.Event, len(events)+1), sent: make(chan engine.Command, 100)}
+	for _, ev := range events {
+		c.events <- ev
+	}
+	return c
+}
+
+func (c *canned) Send(cmd engine.Command) {
+	c.sent <- cmd
+	if _, ok := cmd.(engine.Close); ok {
+		c.events <- engine.Closed{}
+		close(c.events)
+	}
+}
+
+func (c *canned) Events() <-chan engine.Event { return c.events }
+
+func TestForwardSendsInBatches(t *testing.T) {
+	events := make(chan engine.Event, 100)
+	for range 100 {
+		events <- engine.Progress{Event: llm.TextDelta{Text: "x"}}
+	}
+	close(events)
+	var batches []int
+	forward(events, func(msg tea.Msg) { batches = append(batches, len(msg.(Events))) })
+	if len(batches) != 1 || batches[0] != 100 {
+		t.Errorf("batches of %v", batches)
+	}
+}
+
+// The real program: keys come in through a pipe, frames go out, and after the
+// user has left nothing runs any more.
+func TestRun(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	m, err := session.New("", t.TempDir(), session.Options{SessID: "0193aaaa-bbbb-7ccc-8ddd-eeeeffff0000"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Append(session.Message{Message: llm.Message{Role: llm.Assistant, StopReason: llm.StopEnd, Content: []llm.Block{llm.Text{Text: "an \x1b[2Janswer"}}}}); err != nil {
+		t.Fatal(err)
+	}
+	e := newCanned(engine.Opened{Session: m.Snapshot()})
+	in, keys := io.Pipe()
+	var out bytes.Buffer
+	go func() {
+		_, _ = keys.Write([]byte("hi\r"))
+		for cmd := range e.sent { // the screen is up: it has sent the prompt
+			if _, ok := cmd.(engine.Submit); ok {
+				break
+			}
+		}
+		_, _ = keys.Write([]byte{4})
+	}()
+	bye, err := Run(context.Background(), Options{Engine: e}, tea.WithInput(in), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithoutSignalHandler())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = in.Close()
+	if bye.Session != "" || !strings.Contains(bye.String(), "answer") || strings.Contains(bye.String(), "\x1b") {
+		t.Errorf("farewell %q", bye)
+	}
+	if cmd, ok := (<-e.sent).(engine.Close); !ok {
+		t.Errorf("the engine was sent %T last", cmd)
+	}
+	if !strings.Contains(out.String(), "\x1b[?1049l") {
+		t.Error("the alternate screen was not left")
+	}
+}
+
+func TestEngineEndsByItself(t *testing.T) {
+	e := newCanned()
+	e.events <- engine.Closed{Err: io.ErrUnexpectedEOF}
+	close(e.events)
+	_, err := Run(context.Background(), Options{Engine: closedEngine{e}}, tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithWindowSize(80, 24), tea.WithoutSignalHandler())
+	if err == nil || !strings.Contains(err.Error(), io.ErrUnexpectedEOF.Error()) {
+		t.Errorf("Run = %v, want why the engine ended", err)
+	}
+}
+
+// closedEngine has ended already.
+type closedEngine struct{ *canned }
+
+func (closedEngine) Send(engine.Command) {}
