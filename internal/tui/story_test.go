@@ -291,3 +291,121 @@ func TestCopyAndFarewell(t *testing.T) {
 		t.Errorf("copied %q", d.Copied())
 	}
 }
+
+func TestSiblings(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Append(user("root"), answer("yes"))
+	fork := d.Session.Snapshot().Leaf()
+	d.Append(user("one way"), answer("first"))
+	if err := d.Session.Branch(fork); err != nil {
+		t.Fatal(err)
+	}
+	d.Append(user("other way"), answer("second"))
+	second := d.Session.Snapshot().Leaf()
+	d.Emit(engine.Moved{Session: d.Session.Snapshot()})
+	d.Sees("‹2/2›", "other way").Misses("one way")
+	d.Press("alt+,")
+	sent := d.Sent()
+	nav, ok := sent[0].(engine.Navigate)
+	if !ok || len(sent) != 1 {
+		t.Fatalf("sent %#v", sent)
+	}
+	if e, _, _ := d.Session.Snapshot().Entry(nav.Target); e.Data.(session.Message).Text() != "first" {
+		t.Errorf("went to %#v, want the newest end of the other branch", e)
+	}
+	if err := d.Session.Branch(nav.Target); err != nil {
+		t.Fatal(err)
+	}
+	d.Emit(engine.Moved{Session: d.Session.Snapshot()})
+	d.Sees("‹1/2›", "one way").Misses("other way")
+	d.Press("alt+right").WasSent(engine.Navigate{Target: second})
+	d.Type("x").Press("alt+right").WasSent() // now it moves by word
+}
+
+func TestDraftsOfMovesGoToAnEmptyEditor(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Append(user("first"), answer("yes"))
+	moved := engine.Moved{Session: d.Session.Snapshot(), Draft: &engine.Draft{Text: "first"}}
+	d.Emit(moved).Sees("› first").Press("ctrl+c").Type("mine").Emit(moved).Sees("› mine")
+}
+
+func TestMouse(t *testing.T) {
+	d := tuitest.New(t).Open()
+	for range 20 {
+		d.Append(user("a prompt"), answer("an answer that can be selected"))
+	}
+	d.Wheel(-4).Sees("Ctrl+End")
+	d.Append(user("more"))
+	d.Sees("↓ 1 new").Press("ctrl+end").Misses("Ctrl+End")
+	y := 0
+	for i, line := range strings.Split(d.Screen(), "\n") {
+		if strings.Contains(line, "an answer that") {
+			y = i
+		}
+	}
+	d.Drag(2, y, 10, y).Sees("Copied 9 characters")
+	if d.Copied() != "an answer" {
+		t.Errorf("copied %q", d.Copied())
+	}
+	d.Press("ctrl+x").Sees("Ctrl+X …").Press("m").Sees("the terminal's")
+	if d.Model.View().MouseMode != 0 {
+		t.Error("the mouse was not given back")
+	}
+}
+
+func TestStaysWhereItIsWhileTextStreamsIn(t *testing.T) {
+	d := tuitest.New(t).Open()
+	for range 20 {
+		d.Append(user("a prompt"), answer("an answer"))
+	}
+	d.Press("pgup")
+	before := strings.Split(d.Screen(), "\n")[:10]
+	d.Emit(engine.Started{What: "turn", At: tuitest.Start})
+	for range 30 {
+		d.Emit(delta("more and more text\n\n"))
+	}
+	if after := strings.Split(d.Screen(), "\n")[:10]; strings.Join(before, "\n") != strings.Join(after, "\n") {
+		t.Errorf("it moved:\n%s\nto\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
+	}
+	d.Type("next").Press("enter").Misses("Ctrl+End") // sending goes to the end
+}
+
+func TestBranchTakesAPromptBack(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Type("/branch").Press("enter").Sees("nothing to branch from")
+	d.Append(user("the first"), answer("yes"), user("the second"), answer("no"))
+	d.Type("/branch").Press("enter").Sees("› the second", "the first").Press("down", "enter")
+	sent := d.Sent()
+	if f, ok := sent[0].(engine.Fork); !ok || f.At || string(f.Target) != "00000001" {
+		t.Errorf("sent %#v", sent)
+	}
+	d.Type("/clone").Press("enter").WasSent(engine.Fork{Target: d.Session.Snapshot().Leaf(), At: true})
+}
+
+func TestNamesAndLabels(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Type("/label x").Press("enter").WasSent().Sees("nothing to label yet")
+	d.Append(user("q"))
+	leaf := d.Session.Snapshot().Leaf()
+	d.Press("ctrl+u").Type("/label here").Press("enter").WasSent(engine.SetLabel{Target: leaf, Text: "here"})
+	d.Type("/name").Press("enter").Sees("Name of this session").Type("My figs").Press("enter").WasSent(engine.SetName{Name: "My figs"})
+	d.Append(session.Info{Name: "My figs"}).Sees("My figs")
+	d.Type("/session").Press("enter").Sees("in memory only", "My figs", "entries")
+	d.Press("esc").Type("/save /tmp/x.jsonl").Press("enter").WasSent(engine.Save{Path: "/tmp/x.jsonl"})
+	d.Type("/compact the tests").Press("enter").WasSent(engine.Compact{Focus: "the tests"})
+}
+
+func TestThemesAreTriedOn(t *testing.T) {
+	d := tuitest.New(t).Open()
+	before := d.Frame()
+	d.Type("/theme").Press("enter", "end")
+	d.Press("esc")
+	if d.Frame() != before {
+		t.Errorf("the theme did not come back:\n%q\n%q", before, d.Frame())
+	}
+	d.Type("/theme light").Press("enter")
+	if d.Frame() == before {
+		t.Error("the theme did not change")
+	}
+	d.Type("/theme nonsense").Press("enter").Sees("theme nonsense: there is none of that name")
+}
