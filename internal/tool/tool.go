@@ -70,6 +70,8 @@ func All(env *Env) []Tool {
 		env.bash(),
 		env.bashOutput(),
 		env.bashKill(),
+		env.grep(),
+		env.glob(),
 		env.ls(),
 	}
 }
