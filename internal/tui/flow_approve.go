@@ -184,8 +184,8 @@ const roomy = 12
 func (a *approval) Height(w, limit int) int {
 	a.tight = limit < roomy
 	picture, tail := a.picture(w), a.tail(w)
-	h := min(limit, len(picture)+len(tail)+1)
-	room := h - 1 - len(tail)
+	h := min(limit, a.headRows()+len(picture)+len(tail))
+	room := h - a.headRows() - len(tail)
 	if room < len(picture) {
 		room-- // the note
 	}
@@ -197,8 +197,8 @@ func (a *approval) Height(w, limit int) int {
 // have their place.
 func (a *approval) View(w, h int) string {
 	picture, tail := a.picture(w), a.tail(w)
-	room := max(0, h-1-len(tail))
-	lines := []string{a.head(w)}
+	room := max(0, h-a.headRows()-len(tail))
+	lines := []string{a.head(w), ""}[:a.headRows()]
 	if room >= len(picture) {
 		lines = append(lines, picture...)
 	} else if room > 0 {
@@ -213,9 +213,17 @@ func (a *approval) View(w, h int) string {
 	return strings.Join(append(lines, tail...)[:h], "\n")
 }
 
+// headRows is the title's row, and a blank one where there is room.
+func (a *approval) headRows() int {
+	if a.tight {
+		return 1
+	}
+	return 2
+}
+
 func (a *approval) head(w int) string {
 	th := a.m.theme
-	line := []rich.Span{rich.Chrome(" May this run? ", th.Title), rich.Chrome(inert.Line(a.asked.Call.Name), th.Tool)}
+	line := []rich.Span{rich.Chrome("  May this run? ", th.Title), rich.Chrome(inert.Line(a.asked.Call.Name), th.Tool)}
 	if a.asked.Reason != "" {
 		line = append(line, rich.Chrome("  "+inert.Line(a.asked.Reason), th.Dim))
 	}
@@ -230,9 +238,9 @@ func (a *approval) tail(w int) []string {
 		lines = append(lines, "")
 	}
 	for i, x := range a.answers() {
-		below, pointer := theme.Style{}, "   "
+		below, pointer := theme.Style{}, "  "
 		if i == a.choice {
-			below, pointer = th.Selection, " › "
+			below, pointer = th.Selection, "› "
 		}
 		line := rich.Truncate([]rich.Span{
 			rich.Chrome(pointer, th.Accent.On(below)),

@@ -32,7 +32,7 @@ func (m *Model) footer() string {
 
 // place is where we are: folder, branch, session.
 func (m *Model) place() []segment {
-	segments := []segment{m.plain(4, " "+shortPath(m.opts.Cwd, max(12, m.width/3)))}
+	segments := []segment{m.plain(4, "  "+shortPath(m.opts.Cwd, max(12, m.width/3)))}
 	if m.branch != "" {
 		segments = append(segments, m.plain(6, m.branch))
 	}

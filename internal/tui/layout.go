@@ -15,8 +15,11 @@ type layout struct {
 	footer     int
 }
 
-// ruleFrom is the height from which on there is room for a rule.
-const ruleFrom = 14
+// The heights from which on there is room for a rule, and for blank rows.
+const (
+	ruleFrom = 14
+	airyFrom = 20
+)
 
 // bottomLimit is the most rows that the bottom may have: a third of the screen
 // for the editor, three quarters for an overlay, all of it where that is little.

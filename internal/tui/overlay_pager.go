@@ -70,7 +70,7 @@ func (p *pager) Cursor() (x, y int, ok bool) { return 0, 0, false }
 func (p *pager) View(w, h int) string {
 	all := p.lines(w)
 	end := min(len(all), p.top+max(0, h-3))
-	out := []string{p.m.theme.Title.Paint(rich.TruncateText(" "+inert.Line(p.title), w)), ""}
+	out := []string{p.m.theme.Title.Paint(rich.TruncateText("  "+inert.Line(p.title), w)), ""}
 	out = append(out, all[min(p.top, end):end]...)
 	for len(out) < h-1 {
 		out = append(out, "")

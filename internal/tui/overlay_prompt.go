@@ -69,7 +69,7 @@ func (p *prompt) Cursor() (x, y int, ok bool) {
 // View implements [overlay].
 func (p *prompt) View(w, h int) string {
 	th := p.m.theme
-	lines := []string{th.Title.Paint(rich.TruncateText(" "+inert.Line(p.opts.Title), w))}
+	lines := []string{th.Title.Paint(rich.TruncateText("  "+inert.Line(p.opts.Title), w))}
 	lines = append(lines, strings.Split(p.field.View(), "\n")...)
 	for len(lines) < h-1 {
 		lines = append(lines, "")

@@ -40,12 +40,15 @@ func (m *Model) say(level engine.Level, text string) {
 // queueRows is how many waiting prompts are shown.
 const queueRows = 3
 
-// status are the rows between the transcript and the editor: the prompts that
-// wait, and one line for what goes on. There is always that line, so that the
-// editor does not move when something begins.
+// status are the rows between the transcript and the editor: a blank one where
+// there is room, the prompts that wait, and one line for what goes on. There is
+// always that line, so that nothing moves when something begins.
 func (m *Model) status() []string {
-	rows := m.waiting()
-	return append(rows, m.activity())
+	rows := append(m.waiting(), m.activity())
+	if m.height >= airyFrom {
+		rows = append([]string{""}, rows...)
+	}
+	return rows
 }
 
 // waiting are the queued prompts, the rest as a number.
@@ -78,11 +81,11 @@ func (m *Model) activity() string {
 	case m.retry != nil:
 		left = m.retrySpans()
 	case m.running != nil && m.asking():
-		left = []rich.Span{rich.Chrome(" ● ", m.theme.Warning), rich.Chrome("Waiting for your answer", m.theme.Text)}
+		left = []rich.Span{rich.Chrome("● ", m.theme.Warning), rich.Chrome("Waiting for your answer", m.theme.Text)}
 	case m.running != nil:
 		left = m.runningSpans()
 	case m.chord != "":
-		left = []rich.Span{rich.Chrome(" "+keymap.Title(m.chord)+" …", m.theme.Dim)}
+		left = []rich.Span{rich.Chrome("  "+keymap.Title(m.chord)+" …", m.theme.Dim)}
 	}
 	right := m.outOfSight()
 	left = rich.Truncate(left, m.width-rich.LineWidth(right)-1)
@@ -95,7 +98,7 @@ func (m *Model) activity() string {
 
 func (m *Model) noticeSpans() []rich.Span {
 	style := [...]theme.Style{engine.Note: m.theme.Dim, engine.Warning: m.theme.Warning, engine.Failure: m.theme.Failure}[m.notice.level]
-	return []rich.Span{rich.Chrome(" "+inert.Line(m.notice.text), style)}
+	return []rich.Span{rich.Chrome("  "+inert.Line(m.notice.text), style)}
 }
 
 func (m *Model) runningSpans() []rich.Span {
@@ -104,7 +107,7 @@ func (m *Model) runningSpans() []rich.Span {
 		what = "Working on the " + m.running.What
 	}
 	line := []rich.Span{
-		rich.Chrome(" ● ", m.theme.Running),
+		rich.Chrome("● ", m.theme.Running),
 		rich.Chrome(inert.Line(what), m.theme.Text),
 	}
 	if d := m.opts.Now().Sub(m.running.At); d >= time.Second {
@@ -120,7 +123,7 @@ func (m *Model) retrySpans() []rich.Span {
 		when = "in " + duration(wait)
 	}
 	line := []rich.Span{
-		rich.Chrome(" ● ", m.theme.Warning),
+		rich.Chrome("● ", m.theme.Warning),
 		rich.Chrome(fmt.Sprintf("Trying again %s (try %d)", when, m.retry.attempt), m.theme.Text),
 	}
 	line = append(line, m.hints("esc", "stops")...)

@@ -262,7 +262,7 @@ func (m *Model) head(w int) string {
 	if len(m.matches) != len(m.opts.Items) {
 		count += " of " + strconv.Itoa(len(m.opts.Items))
 	}
-	title := rich.TruncateText(inert.Line(m.opts.Title), w-len(count)-1)
+	title := rich.TruncateText("  "+inert.Line(m.opts.Title), w-len(count)-1)
 	gap := max(1, w-rich.Width(title)-len(count))
 	return m.theme.Title.Paint(title) + strings.Repeat(" ", gap) + m.theme.Faint.Paint(count)
 }
@@ -271,10 +271,7 @@ func (m *Model) head(w int) string {
 func (m *Model) foot(w int) string {
 	var line []rich.Span
 	hint := func(key, help string) {
-		if len(line) > 0 {
-			line = append(line, rich.Chrome("  ", m.theme.Hint))
-		}
-		line = append(line, rich.Chrome(keymap.Title(key), m.theme.Key), rich.Chrome(" "+help, m.theme.Hint))
+		line = append(line, rich.Chrome("  "+keymap.Title(key), m.theme.Key), rich.Chrome(" "+help, m.theme.Hint))
 	}
 	hint("enter", "chooses")
 	for _, a := range m.opts.Actions {
