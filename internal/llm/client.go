@@ -47,7 +47,11 @@ type ToolSpec struct {
 type Event interface{ isEvent() }
 
 // Start says that the provider has begun to answer.
-type Start struct{ ResponseID string }
+type Start struct {
+	ResponseID string
+	// Who answers, where it is not who was asked: see [WithFallback].
+	API, Provider, Model string
+}
 
 // TextDelta adds to a text block.
 type TextDelta struct {

@@ -48,6 +48,9 @@ func (f *Fold) Apply(ev Event) {
 	switch ev := ev.(type) {
 	case Start:
 		f.Meta.ResponseID = ev.ResponseID
+		if ev.Model != "" {
+			f.Meta.API, f.Meta.Provider, f.Meta.Model = ev.API, ev.Provider, ev.Model
+		}
 	case TextDelta:
 		p := f.part(ev.Block, textPart)
 		p.text.WriteString(ev.Text)

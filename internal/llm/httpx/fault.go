@@ -226,7 +226,7 @@ func readFault(head []byte) (kind, text string, wait time.Duration) {
 	if _, known := classes[kind]; !known {
 		kind = cmp.Or(in.Type, kind)
 	}
-	return kind, cmp.Or(in.Message, in.Type, code), wait
+	return kind, cmp.Or(in.Message, body.Message, in.Type, code), wait
 }
 
 // networkFault names what failed below HTTP.
