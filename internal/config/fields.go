@@ -1,0 +1,261 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// field is one setting: a row of the table that loading, changing, schema and
+// documentation follow.
+type field struct {
+	// path is its place in the files, with dots; one * stands for a name that
+	// the user chooses, which may have dots of its own.
+	path string
+	help string
+	// at points to it in s: a *bool, *int, *float64, *string, *[]string,
+	// *[]Rule or keysOf. name is what stands for *.
+	at      func(s *Settings, name string) any
+	choices []string          // of a text; none: any
+	aliases map[string]string // other words for choices, as other programs' files have them
+	project tighten
+}
+
+// keysOf is the keys of one binding: a text or a list of texts.
+type keysOf struct {
+	all map[string][]string
+	id  string
+}
+
+// tighten is what a project's file may do to a setting.
+type tighten uint8
+
+const (
+	never tighten = iota // it is ignored and reported
+	adds                 // add to a list that restricts
+	lower                // lower a limit
+)
+
+// Words that settings of more than one place take.
+var (
+	thinkingLevels = []string{"off", "minimal", "low", "medium", "high", "xhigh"}
+	modes          = []string{"ask", "edits", "plan", "auto"}
+)
+
+// fields is the table of settings, in the order in which people are shown them.
+func fields() []field {
+	return []field{
+		{path: "model", help: "The model that answers, `provider/model` or `provider/model:thinking`. Empty: the first provider that is configured.", at: func(s *Settings, _ string) any { return &s.Model }},
+		{path: "fallbackModels", help: "Models to go on with, in this order, when the first cannot answer.", at: func(s *Settings, _ string) any { return &s.FallbackModels }},
+		{path: "thinking", help: "How much the model reasons before it answers. Empty: as the model's name says, else off.", choices: thinkingLevels, at: func(s *Settings, _ string) any { return &s.Thinking }},
+		{path: "theme", help: "The name of a theme. `auto` follows the terminal's background.", at: func(s *Settings, _ string) any { return &s.Theme }},
+		{path: "mouse", help: "Take the mouse: wheel, selection, clicks.", at: func(s *Settings, _ string) any { return &s.Mouse }},
+		{path: "notifications", help: "How to call you when a turn has ended or a question waits, and the terminal is not in front. `auto`: as the terminal is known to understand, else the bell.", choices: []string{"auto", "off", "bell", "osc9", "osc777", "osc99"}, at: func(s *Settings, _ string) any { return &s.Notifications }},
+		{path: "title", help: "Set the terminal's title to the session's name.", at: func(s *Settings, _ string) any { return &s.Title }},
+		{path: "reducedMotion", help: "No animation: no spinners, no blinking.", at: func(s *Settings, _ string) any { return &s.ReducedMotion }},
+		{path: "images", help: "Draw pictures where the terminal can.", at: func(s *Settings, _ string) any { return &s.Images }},
+		{path: "vim", help: "Edit prompts with vi's modes.", at: func(s *Settings, _ string) any { return &s.Vim }},
+		{path: "keys.*", help: "The key or the list of keys of one binding, by its id, for example `\"send\": [\"enter\", \"ctrl+s\"]`. An empty list takes its keys away. The ids are in [keys.md](keys.md).", at: func(s *Settings, id string) any { return keysOf{s.Keys, id} }},
+		{path: "doubleEscapeAction", help: "What Esc Esc opens over an empty editor.", choices: []string{"tree", "branch", "none"}, at: func(s *Settings, _ string) any { return &s.DoubleEscapeAction }},
+		{path: "treeFilter", help: "The filter that the tree opens with.", choices: []string{"default", "no-tools", "user-only", "labeled-only", "all"}, at: func(s *Settings, _ string) any { return &s.TreeFilter }},
+		{path: "branchSummary.prompt", help: "Whether to summarise a branch that is left: ask each time, always, or never.", choices: []string{"ask", "always", "never"}, at: func(s *Settings, _ string) any { return &s.BranchSummary.Prompt }},
+		{path: "branchSummary.instructions", help: "What branch summaries should look at, besides the usual.", at: func(s *Settings, _ string) any { return &s.BranchSummary.Instructions }},
+		{path: "compaction.enabled", help: "Summarise the older part of a conversation by itself when the model's window is nearly full.", at: func(s *Settings, _ string) any { return &s.Compaction.Enabled }},
+		{path: "compaction.reserveTokens", help: "The room, in tokens, that is left in the window when compaction begins.", at: func(s *Settings, _ string) any { return &s.Compaction.ReserveTokens }},
+		{path: "compaction.keepRecentTokens", help: "How much of the newest part is kept as it is, in tokens.", at: func(s *Settings, _ string) any { return &s.Compaction.KeepRecentTokens }},
+		{path: "compaction.model", help: "The model that writes summaries, `provider/model`. Empty: the one that answers.", at: func(s *Settings, _ string) any { return &s.Compaction.Model }},
+		{path: "compaction.models.*.reserveTokens", help: "`reserveTokens` for one model, by `provider/model` or its id.", at: func(s *Settings, model string) any { return &s.modelCompaction(model).ReserveTokens }},
+		{path: "compaction.models.*.keepRecentTokens", help: "`keepRecentTokens` for one model.", at: func(s *Settings, model string) any { return &s.modelCompaction(model).KeepRecentTokens }},
+		{path: "permissions.allow", help: "Calls that run without asking, as rules: `Bash(npm run *)`, `Read(//etc/**)`, `Edit(src/**)`, `WebFetch(domain:example.com)`, `mcp__server__tool`.", at: func(s *Settings, _ string) any { return &s.Permissions.Allow }},
+		{path: "permissions.ask", help: "Calls that are always asked about.", project: adds, at: func(s *Settings, _ string) any { return &s.Permissions.Ask }},
+		{path: "permissions.deny", help: "Calls that never run. Deny beats ask, which beats allow.", project: adds, at: func(s *Settings, _ string) any { return &s.Permissions.Deny }},
+		{path: "permissions.defaultMode", help: "The permission mode that a chat begins with.", choices: modes, aliases: map[string]string{"default": "ask", "acceptEdits": "edits"}, at: func(s *Settings, _ string) any { return &s.Permissions.DefaultMode }},
+		{path: "permissions.additionalDirectories", help: "Folders that count as the workspace besides the working folder.", at: func(s *Settings, _ string) any { return &s.Permissions.AdditionalDirectories }},
+		{path: "maxTurns", help: "End a turn after this many requests to the model. 0: no limit.", project: lower, at: func(s *Settings, _ string) any { return &s.MaxTurns }},
+		{path: "maxBudgetUsd", help: "End a run without a screen when it has cost this much, in USD. 0: no limit.", project: lower, at: func(s *Settings, _ string) any { return &s.MaxBudgetUSD }},
+		{path: "shell.env", help: "Names of environment variables that commands may see besides the usual ones.", at: func(s *Settings, _ string) any { return &s.ShellEnv }},
+	}
+}
+
+func (s *Settings) modelCompaction(model string) *ModelCompaction {
+	m := s.Compaction.Models[model]
+	if m == nil {
+		m = &ModelCompaction{}
+		s.Compaction.Models[model] = m
+	}
+	return m
+}
+
+// match finds the field of a path, and the name that stands for its *.
+func match(path string) (f field, name string, ok bool) {
+	for _, f := range fields() {
+		before, after, wild := strings.Cut(f.path, "*")
+		if !wild {
+			if f.path == path {
+				return f, "", true
+			}
+			continue
+		}
+		name, ok := strings.CutPrefix(path, before)
+		if !ok {
+			continue
+		}
+		if name, ok = strings.CutSuffix(name, after); ok && name != "" {
+			return f, name, true
+		}
+	}
+	return field{}, "", false
+}
+
+// named is the path with a name for its *.
+func (f field) named(name string) string { return strings.Replace(f.path, "*", name, 1) }
+
+// addsUp says whether the lists of several sources add up.
+func (f field) addsUp() bool {
+	switch f.at(scratch(), "x").(type) {
+	case *[]Rule:
+		return true
+	case *[]string:
+		return f.path != "fallbackModels" // an order: the last one counts
+	}
+	return false
+}
+
+func scratch() *Settings { s := Defaults(); return &s }
+
+// put decodes a JSON value into the setting. Its error says what is allowed; the
+// setting is then as it was.
+func (f field) put(s *Settings, name string, value []byte, from Source) error {
+	switch to := f.at(s, name).(type) {
+	case *bool:
+		return decode(value, to, "true or false")
+	case *int:
+		n := *to
+		if err := decode(value, &n, "a whole number"); err != nil {
+			return err
+		}
+		return putLimit(f, to, n, from)
+	case *float64:
+		n := *to
+		if err := decode(value, &n, "a number"); err != nil {
+			return err
+		}
+		return putLimit(f, to, n, from)
+	case *string:
+		return f.putText(to, value)
+	case *[]string:
+		list, err := texts(value)
+		if err != nil {
+			return err
+		}
+		if !f.addsUp() {
+			*to = nil
+		}
+		for _, t := range list {
+			if !slices.Contains(*to, t) {
+				*to = append(*to, t)
+			}
+		}
+	case *[]Rule:
+		list, err := texts(value)
+		if err != nil {
+			return err
+		}
+		for _, t := range list {
+			*to = append(*to, Rule{t, from})
+		}
+	case keysOf:
+		list, err := texts(value)
+		if err != nil {
+			return err
+		}
+		to.all[to.id] = list
+	}
+	return nil
+}
+
+func (f field) putText(to *string, value []byte) error {
+	var text string
+	what := "a text"
+	if len(f.choices) > 0 {
+		what = oneOf(f.choices)
+	}
+	if err := decode(value, &text, what); err != nil {
+		return err
+	}
+	if other, ok := f.aliases[text]; ok {
+		text = other
+	}
+	if len(f.choices) > 0 && !slices.Contains(f.choices, text) {
+		return fmt.Errorf("it takes %s, not %s%s", what, value, suggest(text, f.choices))
+	}
+	*to = text
+	return nil
+}
+
+// errLooser says that a project tried to loosen a limit.
+var errLooser = errors.New("a project can only lower it; the lower limit counts")
+
+// putLimit sets a number. In a project's file it must be a lower limit than the
+// one that counts already; zero is no limit.
+func putLimit[N int | float64](f field, to *N, n N, from Source) error {
+	switch {
+	case n < 0:
+		return errors.New("it takes no number below 0")
+	case f.project == lower && from.Scope.ofProject() && (n == 0 || *to > 0 && n > *to):
+		return errLooser
+	}
+	*to = n
+	return nil
+}
+
+// decode reads a JSON value; what names what would have been right.
+func decode[T any](value []byte, to *T, what string) error {
+	if err := json.Unmarshal(value, to); err != nil {
+		return fmt.Errorf("it takes %s, not %s", what, short(value))
+	}
+	return nil
+}
+
+// texts reads a list of texts, or one text: a rule that denies must not lose its
+// effect over a pair of brackets.
+func texts(value []byte) ([]string, error) {
+	var one string
+	if json.Unmarshal(value, &one) == nil {
+		return []string{one}, nil
+	}
+	var items []*string
+	if err := decode(value, &items, "a list of texts"); err != nil {
+		return nil, err
+	}
+	list := make([]string, len(items))
+	for i, t := range items {
+		if t == nil {
+			return nil, fmt.Errorf("it takes a list of texts, and item %d is null", i+1)
+		}
+		list[i] = *t
+	}
+	return list, nil
+}
+
+// short is a value as an error shows it.
+func short(value []byte) string {
+	const most = 60
+	value = bytes.Join(bytes.Fields(value), []byte(" "))
+	if len(value) <= most {
+		return string(value)
+	}
+	return strings.ToValidUTF8(string(value[:most]), "") + "…"
+}
+
+func oneOf(choices []string) string {
+	quoted := make([]string, len(choices))
+	for i, c := range choices {
+		quoted[i] = fmt.Sprintf("%q", c)
+	}
+	last := len(quoted) - 1
+	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
+}
