@@ -23,7 +23,9 @@ check: ## format, vet, staticcheck, tidy, generated docs, import rules
 	$(TOOL) staticcheck ./...
 	$(GO) mod tidy -diff
 	$(GO) test ./internal/importtest
-	$(GO) test -run 'Fresh|Init' ./internal/tui ./cmd/agent
+	$(GO) test -run Fresh ./...
+	@$(GO) build -o bin/agent ./cmd/agent; GODEBUG=inittrace=1 bin/agent --version 2>&1 >/dev/null | \
+	  awk '$$2 ~ /^banyan\// && $$5 > 1 { print $$2 " takes " $$5 " ms to initialise"; bad = 1 } END { exit bad }'
 
 fmt: ## format the code
 	$(TOOL) gofumpt -w cmd internal

@@ -51,7 +51,7 @@ func (c cleaning) Run() int {
 // terminal is the program in a pseudo-terminal whose output goes through a
 // terminal emulator: what a user would see.
 type terminal struct {
-	t   *testing.T
+	t   testing.TB
 	cmd *exec.Cmd
 	tty *os.File
 
@@ -64,7 +64,7 @@ type terminal struct {
 // home is a folder with nothing in it, and an environment that knows nothing else.
 type home struct{ dir, work string }
 
-func newHome(t *testing.T) home {
+func newHome(t testing.TB) home {
 	t.Helper()
 	h := home{dir: t.TempDir(), work: t.TempDir()}
 	return h
@@ -77,7 +77,7 @@ func (h home) env(extra ...string) []string {
 }
 
 // start runs the program on a screen.
-func start(t *testing.T, h home, cols, rows int, args ...string) *terminal {
+func start(t testing.TB, h home, cols, rows int, args ...string) *terminal {
 	t.Helper()
 	path, err := binary()
 	if err != nil {
@@ -179,7 +179,7 @@ func (tm *terminal) wait(ok func(screen string) bool, what string) {
 		if time.Now().After(deadline) {
 			tm.t.Fatalf("the screen does not show %s:\n%s", what, tm.text())
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(time.Millisecond)
 	}
 	if *slow > 0 {
 		tm.t.Logf("\n%s", tm.text())

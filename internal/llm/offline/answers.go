@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"banyan/internal/llm"
 )
@@ -58,17 +59,19 @@ type topic struct {
 	text    string
 }
 
-var topics = []topic{
-	{regexp.MustCompile(`(?i)\b(connect|api.?key|keys? for|provider|real model|anthropic|claude|openai|gpt|gemini|ollama|log ?in|/login|/model)\b`), connectText},
-	{regexp.MustCompile(`(?i)\b(tree|branch|fork|label|go back|undo|redo|navigate)`), treeText},
-	{regexp.MustCompile(`(?i)\b(shortcut|hotkey|keybinding|which keys|keys\b)`), keysText},
-	{regexp.MustCompile(`(?i)\b(session|resume|continue|saved?|stored?|where .*file)\b`), sessionText},
-	{regexp.MustCompile(`(?i)\b(permission|approve|approval|allow|safe|sandbox)`), permissionText},
-}
+var topics = sync.OnceValue(func() []topic {
+	return []topic{
+		{regexp.MustCompile(`(?i)\b(connect|api.?key|keys? for|provider|real model|anthropic|claude|openai|gpt|gemini|ollama|log ?in|/login|/model)\b`), connectText},
+		{regexp.MustCompile(`(?i)\b(tree|branch|fork|label|go back|undo|redo|navigate)`), treeText},
+		{regexp.MustCompile(`(?i)\b(shortcut|hotkey|keybinding|which keys|keys\b)`), keysText},
+		{regexp.MustCompile(`(?i)\b(session|resume|continue|saved?|stored?|where .*file)\b`), sessionText},
+		{regexp.MustCompile(`(?i)\b(permission|approve|approval|allow|safe|sandbox)`), permissionText},
+	}
+})
 
 // answer answers what is not a request for a tool.
 func answer(prompt string) string {
-	for _, t := range topics {
+	for _, t := range topics() {
 		if t.pattern.MatchString(prompt) {
 			return t.text
 		}
@@ -79,7 +82,7 @@ func answer(prompt string) string {
 func helpText() string {
 	var b strings.Builder
 	b.WriteString("I am the **offline** model: a set of rules, not an intelligence. No model provider is configured, so nothing leaves this machine.\n\nI do what plain requests ask, with the real tools:\n\n")
-	for _, r := range rules[1:] {
+	for _, r := range rules()[1:] {
 		fmt.Fprintf(&b, "- `%s`\n", r.example)
 	}
 	b.WriteString("\nSeveral steps work too: `read go.mod then run go version`.\n\n" + connectText)

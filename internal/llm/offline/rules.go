@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"banyan/internal/llm"
 )
@@ -40,85 +41,88 @@ type rule struct {
 	make    func(m []string) step
 }
 
-// rules are tried in order; the first that matches wins.
-var rules = []rule{
-	{
-		"read", "read main.go",
-		sentence(`(?:read|show|open|cat|print|view)(?: me)?(?: the)?(?: file)? lines? (\d+)(?:\s*(?:-|to)\s*(\d+))? (?:of|in|from) (.+)`),
-		func(m []string) step {
-			from, _ := strconv.Atoi(m[1])
-			to := from
-			if m[2] != "" {
-				to, _ = strconv.Atoi(m[2])
-			}
-			return step{"", []llm.ToolCall{call("read", map[string]any{"path": bare(m[3]), "offset": max(from, 1), "limit": max(to-from+1, 1)})}}
+// rules are tried in order; the first that matches wins. They are compiled when
+// they are first needed, not when the program starts.
+var rules = sync.OnceValue(func() []rule {
+	return []rule{
+		{
+			"read", "read main.go",
+			sentence(`(?:read|show|open|cat|print|view)(?: me)?(?: the)?(?: file)? lines? (\d+)(?:\s*(?:-|to)\s*(\d+))? (?:of|in|from) (.+)`),
+			func(m []string) step {
+				from, _ := strconv.Atoi(m[1])
+				to := from
+				if m[2] != "" {
+					to, _ = strconv.Atoi(m[2])
+				}
+				return step{"", []llm.ToolCall{call("read", map[string]any{"path": bare(m[3]), "offset": max(from, 1), "limit": max(to-from+1, 1)})}}
+			},
 		},
-	},
-	{
-		"list", "list .",
-		sentence(`(?:list|ls|dir)(?: the)?(?: files| folder| directory| contents)?(?: in| of| at)?(?: (\S+))?`),
-		func(m []string) step {
-			return step{"", []llm.ToolCall{call("ls", map[string]any{"path": or(bare(m[1]), ".")})}}
+		{
+			"list", "list .",
+			sentence(`(?:list|ls|dir)(?: the)?(?: files| folder| directory| contents)?(?: in| of| at)?(?: (\S+))?`),
+			func(m []string) step {
+				return step{"", []llm.ToolCall{call("ls", map[string]any{"path": or(bare(m[1]), ".")})}}
+			},
 		},
-	},
-	{
-		"glob", "find files **/*_test.go",
-		sentence(`(?:(?:find|list|search)(?: for)? files?(?: named| matching| like)?|glob) (\S+)(?: (?:in|under|below) (\S+))?`),
-		func(m []string) step {
-			args := map[string]any{"pattern": bare(m[1])}
-			if m[2] != "" {
-				args["path"] = bare(m[2])
-			}
-			return step{"", []llm.ToolCall{call("glob", args)}}
+		{
+			"glob", "find files **/*_test.go",
+			sentence(`(?:(?:find|list|search)(?: for)? files?(?: named| matching| like)?|glob) (\S+)(?: (?:in|under|below) (\S+))?`),
+			func(m []string) step {
+				args := map[string]any{"pattern": bare(m[1])}
+				if m[2] != "" {
+					args["path"] = bare(m[2])
+				}
+				return step{"", []llm.ToolCall{call("glob", args)}}
+			},
 		},
-	},
-	{
-		"search", "find TODO in internal",
-		sentence(`(?:find|search|grep|look)(?: for)? (.+?)(?: (?:in|under|below) (\S+))?`),
-		func(m []string) step {
-			return step{"", []llm.ToolCall{call("grep", map[string]any{"pattern": bare(m[1]), "path": or(bare(m[2]), ".")})}}
+		{
+			"search", "find TODO in internal",
+			sentence(`(?:find|search|grep|look)(?: for)? (.+?)(?: (?:in|under|below) (\S+))?`),
+			func(m []string) step {
+				return step{"", []llm.ToolCall{call("grep", map[string]any{"pattern": bare(m[1]), "path": or(bare(m[2]), ".")})}}
+			},
 		},
-	},
-	{
-		"replace", "replace foo with bar in f.go",
-		sentence(`(?:replace|change) (.+?) (?:with|by|to|into) (.+?) in (\S+)`),
-		func(m []string) step {
-			return step{"", []llm.ToolCall{call("edit", map[string]any{"path": bare(m[3]), "old_string": quoted(m[1]), "new_string": quoted(m[2])})}}
+		{
+			"replace", "replace foo with bar in f.go",
+			sentence(`(?:replace|change) (.+?) (?:with|by|to|into) (.+?) in (\S+)`),
+			func(m []string) step {
+				return step{"", []llm.ToolCall{call("edit", map[string]any{"path": bare(m[3]), "old_string": quoted(m[1]), "new_string": quoted(m[2])})}}
+			},
 		},
-	},
-	{
-		"write", `write "hello" to notes.txt`,
-		sentence(`(?:write|save|put) (.+?) (?:to|into) (?:the file )?(\S+)`),
-		func(m []string) step {
-			return step{"", []llm.ToolCall{call("write", map[string]any{"path": bare(m[2]), "content": ended(quoted(m[1]))})}}
+		{
+			"write", `write "hello" to notes.txt`,
+			sentence(`(?:write|save|put) (.+?) (?:to|into) (?:the file )?(\S+)`),
+			func(m []string) step {
+				return step{"", []llm.ToolCall{call("write", map[string]any{"path": bare(m[2]), "content": ended(quoted(m[1]))})}}
+			},
 		},
-	},
-	{
-		"create", `create notes.txt with "hello"`,
-		sentence(`create (?:the |a )?(?:file )?(\S+) (?:with|containing) (.+)`),
-		func(m []string) step {
-			return step{"", []llm.ToolCall{call("write", map[string]any{"path": bare(m[1]), "content": ended(quoted(m[2]))})}}
+		{
+			"create", `create notes.txt with "hello"`,
+			sentence(`create (?:the |a )?(?:file )?(\S+) (?:with|containing) (.+)`),
+			func(m []string) step {
+				return step{"", []llm.ToolCall{call("write", map[string]any{"path": bare(m[1]), "content": ended(quoted(m[2]))})}}
+			},
 		},
-	},
-	{
-		"run", "run go test ./...",
-		sentence(`(?:run|execute|\$) (.+)`),
-		func(m []string) step {
-			return step{"", []llm.ToolCall{call("bash", map[string]any{"command": ticks(m[1])})}}
+		{
+			"run", "run go test ./...",
+			sentence(`(?:run|execute|\$) (.+)`),
+			func(m []string) step {
+				return step{"", []llm.ToolCall{call("bash", map[string]any{"command": ticks(m[1])})}}
+			},
 		},
-	},
-	{
-		"read", "read go.mod and README.md",
-		sentence(`(?:read|show|open|cat|print|view)(?: me)?(?: the)?(?: files?)? (\S+(?:(?:,| and|, and) \S+)*)`),
-		func(m []string) step {
-			var calls []llm.ToolCall
-			for _, path := range separators.Split(m[1], -1) {
-				calls = append(calls, call("read", map[string]any{"path": bare(path)}))
-			}
-			return step{"", calls}
+		{
+			"read", "read go.mod and README.md",
+			sentence(`(?:read|show|open|cat|print|view)(?: me)?(?: the)?(?: files?)? (\S+(?:(?:,| and|, and) \S+)*)`),
+			func(m []string) step {
+				var calls []llm.ToolCall
+				for _, path := range separators.Split(m[1], -1) {
+					calls = append(calls, call("read", map[string]any{"path": bare(path)}))
+				}
+				return step{"", calls}
+			},
 		},
-	},
-}
+	}
+})
 
 var (
 	separators = regexp.MustCompile(`(?:,? and |, ?)`)
@@ -157,7 +161,7 @@ func parts(line string) []string {
 
 func match(text string) (step, bool) {
 	text = strings.TrimSpace(courtesy.ReplaceAllString(strings.TrimSpace(text), ""))
-	for _, r := range rules {
+	for _, r := range rules() {
 		if m := r.pattern.FindStringSubmatch(text); m != nil {
 			return r.make(m), true
 		}
