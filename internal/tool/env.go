@@ -25,6 +25,8 @@ type Env struct {
 
 	temp  string // private folder, 0700, removed by Close
 	roots []root // the workspace first, then what AddDir added
+	// fetchAnywhere is for tests, whose servers are on this machine.
+	fetchAnywhere bool
 
 	// changing is held while a file is changed: changes are rare, take
 	// milliseconds, and must each see what the one before left.
@@ -75,6 +77,10 @@ func (e *Env) AddDir(dir string) error {
 	e.roots = append(e.roots, root{abs, fs})
 	return nil
 }
+
+// Temp is the private folder in which long outputs are kept until Close. Models
+// are told of its files and may read them.
+func (e *Env) Temp() string { return e.temp }
 
 // Close ends what still runs and removes the temporary folder.
 func (e *Env) Close() error {

@@ -204,3 +204,8 @@ func syncDir(p place) error {
 	}
 	return nil
 }
+
+// renameAt moves an entry of an open folder to a path.
+func renameAt(dir *os.File, name, target string) error {
+	return unix.Renameat(int(dir.Fd()), name, unix.AT_FDCWD, target)
+}

@@ -73,6 +73,12 @@ func All(env *Env) []Tool {
 		env.grep(),
 		env.glob(),
 		env.ls(),
+		env.stat(),
+		env.exists(),
+		env.mkdir(),
+		env.rm(),
+		env.todo(),
+		env.fetch(),
 	}
 }
 
