@@ -68,6 +68,12 @@ type Navigate struct {
 	Replace      bool
 }
 
+// RunCommand runs a shell command of the user's and records it. It asks nobody.
+type RunCommand struct {
+	Command string
+	Exclude bool // models never see it
+}
+
 // Compact makes a summary stand for the older part of the path.
 type Compact struct {
 	Focus string // what the summary should look at above all
@@ -102,6 +108,7 @@ func (SetPermission) isCommand() {}
 func (SetLabel) isCommand()      {}
 func (SetName) isCommand()       {}
 func (Navigate) isCommand()      {}
+func (RunCommand) isCommand()    {}
 func (Compact) isCommand()       {}
 func (Fork) isCommand()          {}
 func (NewSession) isCommand()    {}

@@ -243,6 +243,8 @@ func (e *Engine) handle(c Command) {
 		e.record("name the session", session.Info{Name: c.Name})
 	case Navigate:
 		e.navigate(c)
+	case RunCommand:
+		e.runCommand(c)
 	case Compact:
 		e.compact(c)
 	case Fork:

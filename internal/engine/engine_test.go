@@ -612,3 +612,49 @@ func TestOpeningFails(t *testing.T) {
 		t.Errorf("the last event is %+v", last)
 	}
 }
+
+func TestUserCommands(t *testing.T) {
+	env, err := tool.NewEnv(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer env.Close()
+	w := &world{t: t, model: llmtest.Script(llmtest.Text("seen")), dir: t.TempDir()}
+	w.start(Config{Tools: tool.All(env)})
+	w.engine.Send(RunCommand{Command: "echo out; exit 3"})
+	w.finished()
+	w.engine.Send(RunCommand{Command: "echo secret", Exclude: true})
+	w.finished()
+	w.say("what happened?")
+	got := w.roles()
+	if !strings.Contains(got, "echo out; exit 3") || !strings.Contains(got, "out") || strings.Contains(got, "secret") {
+		t.Errorf("context: %s", got)
+	}
+	e, _, _ := w.snap.Entry(w.prompts()[0])
+	parent, _, _ := w.snap.Entry(e.Parent)
+	if c, ok := parent.Data.(session.Command); !ok || !c.Excluded || c.Output != "secret\n" {
+		t.Errorf("the excluded command is not in the session: %+v", parent)
+	}
+	w.sameOnDisk()
+}
+
+func TestUserCommandIsKilledByEsc(t *testing.T) {
+	env, err := tool.NewEnv(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer env.Close()
+	w := &world{t: t, model: llmtest.Script(), dir: t.TempDir()}
+	w.start(Config{Tools: tool.All(env)})
+	w.engine.Send(RunCommand{Command: "echo begun; sleep 1000"})
+	w.until("it runs", func(ev Event) bool { r, ok := ev.(CommandRunning); return ok && r.Command.Output != "" })
+	w.engine.Send(Interrupt{})
+	if f := w.finished(); !errors.Is(f.Err, context.Canceled) {
+		t.Fatalf("ended with %v", f.Err)
+	}
+	e, _, _ := w.snap.Entry(w.snap.Leaf())
+	if c, ok := e.Data.(session.Command); !ok || !c.Cancelled || !strings.Contains(c.Output, "begun") {
+		t.Errorf("recorded %+v", e.Data)
+	}
+	w.sameOnDisk()
+}

@@ -52,7 +52,7 @@ type State struct {
 
 // Started: something runs that Interrupt ends.
 type Started struct {
-	What string // "turn", "summary", "compaction"
+	What string // "turn", "summary", "compaction", "command"
 	At   time.Time
 }
 
@@ -97,6 +97,9 @@ type Finished struct {
 	What string
 	Err  error // nil when it ended well; context.Canceled when interrupted
 }
+
+// CommandRunning: how far a command of the user's is. The entry comes with Appended.
+type CommandRunning struct{ Command session.Command }
 
 // CompactionStarted: the path is being compacted; its summary comes as Progress.
 type CompactionStarted struct{ Reason CompactionReason }
@@ -148,6 +151,7 @@ func (Asked) isEvent()             {}
 func (Withdrawn) isEvent()         {}
 func (Queue) isEvent()             {}
 func (Finished) isEvent()          {}
+func (CommandRunning) isEvent()    {}
 func (CompactionStarted) isEvent() {}
 func (CompactionEnded) isEvent()   {}
 func (Closed) isEvent()            {}
