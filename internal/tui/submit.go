@@ -23,12 +23,13 @@ func (m *Model) submit(followUp bool) tea.Cmd {
 	if name, args, ok := slash(text); ok {
 		return m.command(name, args)
 	}
-	if strings.HasPrefix(text, "!") {
-		m.refuse("! does not run commands yet: ask for it, or begin with a space to send this as it is")
-		return nil
-	}
 	m.editor.Clear()
 	m.transcript.Bottom()
+	if shell, ok := strings.CutPrefix(text, "!"); ok {
+		shell, exclude := strings.CutPrefix(shell, "!")
+		m.opts.Engine.Send(engine.RunCommand{Command: strings.TrimSpace(shell), Exclude: exclude})
+		return m.remember(text)
+	}
 	m.opts.Engine.Send(engine.Submit{Text: text, Images: images, FollowUp: followUp})
 	return m.remember(text)
 }
