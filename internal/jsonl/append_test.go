@@ -572,3 +572,101 @@ func TestReadAtWhileFilesAreSwitched(t *testing.T) {
 	close(stop)
 	readers.Wait()
 }
+
+// TestInterleavedFailure: the disk takes half of our write, behind something of
+// another program's. Nothing of theirs is cut off with ours.
+func TestInterleavedFailure(t *testing.T) {
+	m := memory(t, []byte("1\n"))
+	disk := &fstest.Faults{FS: m}
+	r := &racer{FS: disk}
+	l := open(t, r, "/s.jsonl")
+	wantLines(t, l, "1")
+	r.before = "\"theirs\"\n"
+	disk.Set(fstest.Fault{Op: fstest.Write, N: 2, For: 1, Short: 50, Err: syscall.ENOSPC})
+	if _, err := l.Append([]byte(`"ours"`)); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("err %v", err)
+	}
+	r.before = ""
+	var changed *jsonl.GrownError
+	if _, err := l.Append([]byte(`"more"`)); !errors.As(err, &changed) {
+		t.Fatalf("err %v", err)
+	}
+	if got := grown(t, l); !slices.Equal(got, []string{`"theirs"`}) {
+		t.Fatalf("came in: %q", got)
+	}
+	add(t, l, `"more"`)
+	wantFile(t, m, "/s.jsonl", "1", `"theirs"`, `"ours"`, `"more"`)
+}
+
+// TestCompleteLastLineStaysApart: a last line without LF gets one, whichever way
+// the next line is written.
+func TestCompleteLastLineStaysApart(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		before func(m *fstest.Mem, disk *fstest.Faults, l *jsonl.Log)
+	}{
+		{"in place", func(*fstest.Mem, *fstest.Faults, *jsonl.Log) {}},
+		{"after looking for more", func(_ *fstest.Mem, _ *fstest.Faults, l *jsonl.Log) { grown(t, l) }},
+		{"after a failed sync", func(_ *fstest.Mem, disk *fstest.Faults, _ *jsonl.Log) {
+			disk.Set(fstest.Fault{Op: fstest.Sync, N: 1, For: 1, Err: syscall.EIO})
+		}},
+		{"after a deletion", func(m *fstest.Mem, _ *fstest.Faults, _ *jsonl.Log) { m.Remove("/s.jsonl") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := memory(t, []byte("1\n{}"))
+			disk := &fstest.Faults{FS: m}
+			l := open(t, disk, "/s.jsonl")
+			wantLines(t, l, "1", "{}")
+			c.before(m, disk, l)
+			add(t, l, "2")
+			add(t, l, "3")
+			wantFile(t, m, "/s.jsonl", "1", "{}", "2", "3")
+		})
+	}
+}
+
+// lateLock is a file system on which something happens between opening and locking.
+type lateLock struct {
+	jsonl.FS
+	before func()
+}
+
+type lateLockFile struct {
+	jsonl.File
+	fs *lateLock
+}
+
+func (l *lateLock) Open(path string, write bool) (jsonl.File, error) {
+	f, err := l.FS.Open(path, write)
+	if err != nil {
+		return nil, err
+	}
+	return &lateLockFile{f, l}, nil
+}
+
+func (f *lateLockFile) Lock() error {
+	if before := f.fs.before; before != nil {
+		f.fs.before = nil
+		before()
+	}
+	return f.File.Lock()
+}
+
+// TestOpenGetsTheCurrentFile: the writer before us writes the log anew, or
+// deletes it, between our opening and our locking.
+func TestOpenGetsTheCurrentFile(t *testing.T) {
+	m := memory(t, []byte("1\n"))
+	late := &lateLock{FS: m, before: func() { m.WriteFile("/s.jsonl", []byte("1\n2\n")) }}
+	l := open(t, late, "/s.jsonl")
+	wantLines(t, l, "1", "2")
+	add(t, l, "3")
+	wantFile(t, m, "/s.jsonl", "1", "2", "3")
+	if names := m.Names("/"); len(names) != 1 {
+		t.Errorf("left %q", names)
+	}
+	l.Close()
+	late.before = func() { m.Remove("/s.jsonl") }
+	if _, err := jsonl.Open("/s.jsonl", jsonl.Options{FS: late}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a deleted file: %v", err)
+	}
+}
