@@ -144,6 +144,9 @@ func commandAt(line int, before string) (int, bool) {
 func completeCommand(query string) []editor.Candidate {
 	all := commands()
 	var found []editor.Candidate
+	if c, ok := findCommand(query[1:]); ok && "/"+c.name != query { // an alias, in full
+		found = append(found, editor.Candidate{Text: query, Detail: c.help, Done: true})
+	}
 	for _, match := range fuzzy.Rank(query[1:], len(all), func(i int) string { return all[i].name }, 0) {
 		c := all[match.Index]
 		candidate := editor.Candidate{Text: "/" + c.name, Detail: c.help, Done: true}

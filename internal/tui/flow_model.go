@@ -198,6 +198,3 @@ func (m *Model) chooseTheme(args string) tea.Cmd {
 }
 
 func themeNames(*Model) []editor.Candidate { return words(theme.Names()...) }
-
-// picked is a picker as an overlay.
-type picked struct{ *picker.Model }

@@ -168,9 +168,6 @@ func (m *Model) cancel() tea.Cmd {
 	return nil
 }
 
-// quit leaves. What runs is interrupted by the engine's end.
-func (m *Model) quit() tea.Cmd { return tea.Quit }
-
 func (m *Model) takeBack() tea.Cmd {
 	if len(m.queue.Steering)+len(m.queue.FollowUps) == 0 {
 		m.hint("No prompts wait")

@@ -6,13 +6,13 @@ const (
 	minHeight = 10
 )
 
-// layout says which rows of the screen are whose, top to bottom.
+// layout says how many rows of the screen are whose, top to bottom. The last
+// row is the footer's.
 type layout struct {
-	transcript int // rows
+	transcript int
 	status     int
 	rule       int // 0 or 1: the line above the editor
 	bottom     int // the editor, or the overlay on top of it
-	footer     int
 }
 
 // The heights from which on there is room for a rule, and for blank rows.
@@ -33,16 +33,17 @@ func bottomLimit(height int, overlay bool) int {
 	return max(ruleFrom-2, height*3/4)
 }
 
-// arranged divides the screen. It is a pure function. The transcript gets what
-// is left, and the status gives way first when that is nothing.
+// arranged divides the screen between the footer, the bottom, and what is above
+// it. It is a pure function. The status gives way first.
 func arranged(height, bottom, status int) layout {
-	l := layout{bottom: bottom, footer: 1}
-	if height >= ruleFrom {
+	l := layout{bottom: min(bottom, height-1)}
+	left := height - 1 - l.bottom
+	if height >= ruleFrom && left > 0 {
 		l.rule = 1
+		left--
 	}
-	left := height - l.bottom - l.footer - l.rule
 	l.status = max(0, min(status, left-1))
-	l.transcript = max(0, left-l.status)
+	l.transcript = left - l.status
 	return l
 }
 
@@ -53,11 +54,15 @@ func (m *Model) arrange() {
 	}
 	limit := bottomLimit(m.height, m.top() != nil)
 	bottom := 0
-	if o := m.top(); o != nil {
-		bottom = min(o.Height(m.width, limit), limit)
-	} else {
+	switch o := m.top(); {
+	case o == nil:
 		m.editor.SetSize(m.width, limit)
 		bottom = m.editor.Height()
+	case covers(o):
+		bottom = m.height - 1
+		o.Height(m.width, bottom)
+	default:
+		bottom = min(o.Height(m.width, limit), limit)
 	}
 	m.layout = arranged(m.height, bottom, len(m.status()))
 	m.transcript.SetSize(m.width, m.layout.transcript)

@@ -3,6 +3,8 @@ package tui
 import (
 	"slices"
 
+	"banyan/internal/tui/picker"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -19,6 +21,18 @@ type overlay interface {
 	View(width, height int) string
 	// Cursor is the caret's cell, if it has one.
 	Cursor() (x, y int, ok bool)
+}
+
+// covering is an overlay that takes all of the screen but the footer when it
+// says so, like a tree in the place of the transcript.
+type covering interface {
+	overlay
+	Covers() bool
+}
+
+func covers(o overlay) bool {
+	c, ok := o.(covering)
+	return ok && c.Covers()
 }
 
 // push opens an overlay on top.
@@ -51,5 +65,23 @@ func (m *Model) remove(o overlay) {
 	}
 }
 
-// closeAll leaves only the editor.
-func (m *Model) closeAll() { m.overlays = nil }
+// way is one of several ways to go on.
+type way struct {
+	text, detail string
+	run          func() tea.Cmd
+}
+
+// choose asks which way to go on. Esc goes none.
+func (m *Model) choose(title string, ways ...way) {
+	items := make([]picker.Item, len(ways))
+	for i, w := range ways {
+		items[i] = picker.Item{Title: w.text, Detail: w.detail}
+	}
+	m.push(picked{picker.New(picker.Options{
+		Title: title, Items: items, Keys: m.opts.Keys,
+		Chosen: func(i int) tea.Cmd { return ways[i].run() },
+	}, m.theme)})
+}
+
+// picked is a list as an overlay.
+type picked struct{ *picker.Model }

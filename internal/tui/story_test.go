@@ -409,3 +409,21 @@ func TestThemesAreTriedOn(t *testing.T) {
 	}
 	d.Type("/theme nonsense").Press("enter").Sees("theme nonsense: there is none of that name")
 }
+
+func TestAliasesBeatCompletions(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Type("/mode").Press("enter").Sees("What needs your approval")
+}
+
+func TestLeavingWithUnsavedEntries(t *testing.T) {
+	d := tuitest.New(t).Open().Emit(engine.State{Unsaved: 3})
+	d.Sees("3 unsaved").Press("ctrl+d").Sees("The disk refused 3 entries").Press("enter")
+	if d.Quit() {
+		t.Fatal("the first choice is to stay")
+	}
+	d.Press("ctrl+d", "down", "enter").Sees("Write the session to").Type("/x").Press("enter").WasSent(engine.Save{Path: "/x"})
+	d.Press("ctrl+d", "end", "enter")
+	if !d.Quit() {
+		t.Error("the last choice is to leave")
+	}
+}

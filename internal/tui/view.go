@@ -23,46 +23,47 @@ func (m *Model) View() tea.View {
 		v.Content = m.sorry()
 		return v
 	}
-	status := m.status()
-	parts := make([]string, 0, 5)
-	parts = append(parts, m.above())
-	parts = append(parts, status[len(status)-m.layout.status:]...)
+	lines := m.above()
 	if m.layout.rule > 0 {
-		parts = append(parts, m.theme.Faint.Paint(strings.Repeat("─", m.width)))
+		lines = append(lines, m.theme.Faint.Paint(strings.Repeat("─", m.width)))
 	}
+	at := len(lines)
 	x, y, caret := 0, 0, true
 	if o := m.top(); o != nil {
-		parts = append(parts, o.View(m.width, m.layout.bottom))
+		lines = append(lines, o.View(m.width, m.layout.bottom))
 		x, y, caret = o.Cursor()
 	} else {
-		parts = append(parts, m.editor.View())
+		lines = append(lines, m.editor.View())
 		x, y = m.editor.Cursor()
 	}
-	parts = append(parts, m.footer())
-	v.Content = strings.Join(parts, "\n")
+	v.Content = strings.Join(append(lines, m.footer()), "\n")
 	if caret {
-		v.Cursor = tea.NewCursor(min(x, m.width-1), m.layout.transcript+m.layout.status+m.layout.rule+y)
+		v.Cursor = tea.NewCursor(min(x, m.width-1), at+y)
 		v.Cursor.Shape = tea.CursorBar
 	}
 	return v
 }
 
-// above is the transcript, or the welcome where there is none yet, with the
-// completions over its last rows.
-func (m *Model) above() string {
-	var text string
-	if m.blank() {
-		text = m.welcome(m.width, m.layout.transcript)
-	} else {
-		text = m.transcript.View()
+// above are the lines above the editor: the transcript, or the welcome where
+// there is none yet, and the status, with the completions over the last of them.
+// Below an overlay that takes all of the screen there are none.
+func (m *Model) above() []string {
+	var lines []string
+	if m.layout.transcript > 0 {
+		text := m.transcript.View()
+		if m.blank() {
+			text = m.welcome(m.width, m.layout.transcript)
+		}
+		lines = strings.Split(text, "\n")
 	}
-	popup := m.editor.Popup(m.layout.transcript)
-	if m.top() != nil || len(popup) == 0 {
-		return text
+	status := m.status()
+	lines = append(lines, status[len(status)-m.layout.status:]...)
+	popup := m.editor.Popup(len(lines) - 1)
+	if m.top() == nil && len(popup) > 0 {
+		lines[len(lines)-len(popup)-1] = ""
+		copy(lines[len(lines)-len(popup):], popup)
 	}
-	lines := strings.Split(text, "\n")
-	copy(lines[len(lines)-len(popup):], popup)
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // title is the terminal window's.

@@ -223,10 +223,23 @@ func butLastWord(s string) string {
 	return s[:strings.LastIndexByte(s, ' ')+1]
 }
 
-// Height is how many rows the list wants, of at most limit.
+// airy is the height from which on there are blank rows around the items.
+const airy = 12
+
+// around is the number of rows of a list of height h that are not items.
+func around(h int) int {
+	if h >= airy {
+		return 5
+	}
+	return 3
+}
+
+// Height is how many rows the list wants, of at most limit. It does not change
+// with the filter, so that nothing moves while one types.
 func (m *Model) Height(_, limit int) int {
-	h := min(3+max(len(m.opts.Items), 1), limit)
-	m.page = max(1, h-3)
+	n := max(len(m.opts.Items), 1)
+	h := min(n+around(n+5), limit)
+	m.page = max(1, h-around(h))
 	return h
 }
 
@@ -235,26 +248,36 @@ func (m *Model) Cursor() (x, y int, ok bool) { return 2 + rich.Width(inert.Line(
 
 // View draws the list in exactly h rows of at most w cells.
 func (m *Model) View(w, h int) string {
-	th := m.theme
-	lines := make([]string, 0, h)
-	lines = append(lines, m.head(w), th.Accent.Paint("› ")+th.Text.Paint(rich.TruncateText(inert.Line(m.query), w-2)))
-	rows := h - 3
+	blank := []string{""}[:around(h)/5]
+	lines := append([]string{m.head(w), m.filterLine(w)}, blank...)
+	rows := h - around(h)
 	top := max(0, min(m.cursor-rows/2, len(m.matches)-rows))
 	titles := m.column(top, rows, w)
 	for i := top; i < len(m.matches) && i < top+rows; i++ {
 		lines = append(lines, m.row(i, w, titles))
 	}
 	if len(m.matches) == 0 {
-		text := "nothing matches"
-		if len(m.opts.Items) == 0 {
-			text = m.opts.Empty
-		}
-		lines = append(lines, th.Dim.Paint(rich.TruncateText("  "+inert.Line(text), w)))
+		lines = append(lines, m.theme.Dim.Paint(rich.TruncateText("  "+m.nothing(), w)))
 	}
 	for len(lines) < h-1 {
 		lines = append(lines, "")
 	}
-	return strings.Join(append(lines, m.foot(w))[:h], "\n")
+	return strings.Join(append(lines[:max(0, h-1)], m.foot(w)), "\n")
+}
+
+// nothing says why there are no rows.
+func (m *Model) nothing() string {
+	if len(m.opts.Items) == 0 {
+		return inert.Line(m.opts.Empty)
+	}
+	return "nothing matches"
+}
+
+func (m *Model) filterLine(w int) string {
+	if m.query == "" {
+		return "  " + m.theme.Faint.Paint(rich.TruncateText("type to filter", w-2))
+	}
+	return "  " + m.theme.Text.Paint(rich.TruncateText(inert.Line(m.query), w-2))
 }
 
 func (m *Model) head(w int) string {
@@ -262,8 +285,9 @@ func (m *Model) head(w int) string {
 	if len(m.matches) != len(m.opts.Items) {
 		count += " of " + strconv.Itoa(len(m.opts.Items))
 	}
-	title := rich.TruncateText("  "+inert.Line(m.opts.Title), w-len(count)-1)
-	gap := max(1, w-rich.Width(title)-len(count))
+	room := w - 2 // a margin at the right
+	title := rich.TruncateText("  "+inert.Line(m.opts.Title), room-len(count)-1)
+	gap := max(1, room-rich.Width(title)-len(count))
 	return m.theme.Title.Paint(title) + strings.Repeat(" ", gap) + m.theme.Faint.Paint(count)
 }
 
