@@ -87,18 +87,34 @@ func (s *sheet) results(i int, msg llm.Message) map[string]*llm.Message {
 	return results
 }
 
-// cardGap leaves a blank row above a card, but not between the cards of answers
-// that say nothing: they are one piece of work.
+// cardGap leaves a blank row above a card, but not where the one above it is a
+// single line: such cards are one piece of work.
 func (s *sheet) cardGap(i int, first bool) {
-	if !first {
-		if n := len(s.d.zones); n == 0 || !strings.HasPrefix(s.d.zones[n-1].hit.Fold, "card:") {
+	if first {
+		if i > 0 && !(isResult(s.m.items.class(i-1)) && s.m.slim(i-1)) {
 			s.blank()
 		}
 		return
 	}
-	if i > 0 && !isResult(s.m.items.class(i-1)) {
+	if !s.slim {
 		s.blank()
 	}
+}
+
+// slim says whether the card of a result, item i, is a single line.
+func (m *Model) slim(i int) bool {
+	e, err := m.items.at(i).block.Load()
+	if err != nil {
+		return false
+	}
+	d, ok := e.Data.(session.Message)
+	owner, owned := m.owner(i)
+	if !ok || !owned {
+		return false
+	}
+	s := m.sheet()
+	s.card(card{id: d.CallID, entry: m.items.at(owner).block.ID, name: d.ToolName, result: &d.Message})
+	return len(s.d.rows) == 1
 }
 
 // markdown adds the model's text.

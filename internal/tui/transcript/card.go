@@ -32,6 +32,7 @@ func (s *sheet) card(c card) {
 	open := s.m.open(fold, s.m.expandTools)
 	s.header(c, view)
 	s.fold(fold)
+	s.slim = true
 	if view != nil {
 		s.view(view, body{fold: fold, open: open, failed: c.result != nil && c.result.IsError})
 	}

@@ -65,6 +65,12 @@ func (m *Model) toggle(i int, fold string) {
 	top := m.top()
 	m.toggled[fold] = !m.toggled[fold]
 	delete(m.cache, i)
+	for j := i + 1; j < m.items.len(); j++ { // the blank row above the next answer may come or go
+		delete(m.cache, j)
+		if c := m.items.class(j); isAnswer(c) || isTurn(c) {
+			break
+		}
+	}
 	if m.live != nil {
 		m.live.forget()
 	}

@@ -124,3 +124,11 @@ func demo() []session.Entry {
 	s.add(session.Message{Message: llm.Message{Role: llm.Assistant, StopReason: llm.StopError, ErrorMessage: "anthropic (api.anthropic.com): overloaded [HTTP 529]. Try again in a minute, or pick another model with Alt+P"}})
 	return s.entries
 }
+
+// demoSiblings gives the first turn of the demo two siblings.
+func demoSiblings(id session.ID) (int, int) {
+	if id == "00000003" {
+		return 2, 3
+	}
+	return 1, 1
+}

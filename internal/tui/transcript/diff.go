@@ -49,7 +49,7 @@ func (s *sheet) diff(v tool.Diff, b body) {
 		s.diffLine(l, gutter)
 	}
 	if hidden > 0 {
-		s.more(b.fold, hidden)
+		s.more(b.fold, hidden, "line")
 	}
 }
 

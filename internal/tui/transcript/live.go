@@ -36,6 +36,7 @@ type bookmark struct {
 	zones   int
 	parts   int
 	length  int
+	slim    bool
 }
 
 func newLive(th theme.Theme) *live {
@@ -99,13 +100,14 @@ func (l *live) resume(m *Model) *sheet {
 	s.d.zones = s.d.zones[:b.zones]
 	s.d.source = s.d.source[:b.parts]
 	s.length = b.length
+	s.slim = b.slim
 	return s
 }
 
 // mark notes that all that is on the sheet stays.
 func (l *live) mark(content int) {
 	s := l.sheet
-	l.stays = bookmark{content: content, rows: len(s.d.rows), zones: len(s.d.zones), parts: len(s.d.source), length: s.length}
+	l.stays = bookmark{content: content, rows: len(s.d.rows), zones: len(s.d.zones), parts: len(s.d.source), length: s.length, slim: s.slim}
 }
 
 // drawLive draws the answer that is being written.
@@ -185,7 +187,7 @@ func (s *sheet) grow(t *markdown.Stream, indent int) {
 func (s *sheet) retry(r llm.Retry) {
 	text := fmt.Sprintf("try %d", r.Attempt)
 	if r.Wait > 0 {
-		text += " in " + r.Wait.Round(time.Second).String()
+		text += " in " + took(r.Wait.Round(time.Second))
 	}
 	if r.Err != nil {
 		text += ": " + inert.Text(r.Err.Error())
@@ -197,10 +199,8 @@ func (s *sheet) retry(r llm.Retry) {
 func (s *sheet) place(rows []rich.Row, base, indent int) {
 	for _, r := range rows {
 		if r.Width > 0 {
-			r = r.Shift(base).Indent(blank[:indent], theme.Style{})
+			r = r.Shift(base).Indent(blanks(indent), theme.Style{})
 		}
 		s.row(r)
 	}
 }
-
-const blank = "        "

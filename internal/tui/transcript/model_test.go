@@ -189,8 +189,8 @@ func TestResultAttachesToItsCall(t *testing.T) {
 		want string
 	}{
 		{func() {}, "○ bash make"},
-		{func() { m.ToolStarted(call("x", "bash", ""), time.Unix(100, 0)); m.SetNow(time.Unix(107, 0)) }, "● bash make · 7.0 s"},
-		{func() { m.ToolProgress("x", tool.Command{Output: "compiling\n"}) }, "● bash make · 7.0 s\n    compiling"},
+		{func() { m.ToolStarted(call("x", "bash", ""), time.Unix(100, 0)); m.SetNow(time.Unix(107, 0)) }, "● bash make · 7 s"},
+		{func() { m.ToolProgress("x", tool.Command{Output: "compiling\n"}) }, "● bash make · 7 s\n    compiling"},
 		{func() { m.Append(EntryBlock(s.entries[2])) }, "✓ bash make · 1.5 s\n    built"},
 	}
 	for _, step := range steps {

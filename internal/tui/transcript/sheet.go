@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"strings"
-
 	"github.com/charmbracelet/x/ansi"
 
 	"banyan/internal/tui/rich"
@@ -23,7 +21,8 @@ type sheet struct {
 	m      *Model
 	th     theme.Theme
 	width  int
-	length int // of the source so far, in bytes
+	length int  // of the source so far, in bytes
+	slim   bool // what was added last is a card of a single line
 	d      drawn
 }
 
@@ -38,6 +37,7 @@ func (s *sheet) room(indent int) int { return max(s.width-indent-1, 1) }
 
 // row adds a row. None is ever wider than the screen.
 func (s *sheet) row(r rich.Row) {
+	s.slim = false
 	if r.Width > s.width {
 		r.Text, r.Width = ansi.Truncate(r.Text, s.width, ""), s.width
 	}
@@ -71,7 +71,7 @@ var noSign sign
 // put adds rows at an indent, a sign in the margin of the first.
 func (s *sheet) put(rows []rich.Row, indent int, first sign) {
 	for i, r := range rows {
-		lead := strings.Repeat(" ", indent)
+		lead := blanks(indent)
 		if i > 0 || first == noSign {
 			if r.Width == 0 {
 				s.row(r)
@@ -81,7 +81,7 @@ func (s *sheet) put(rows []rich.Row, indent int, first sign) {
 			continue
 		}
 		pad := max(indent-rich.Width(first.text), 0)
-		s.row(r.Indent(strings.Repeat(" ", pad), theme.Style{}).Indent(first.text, first.style))
+		s.row(r.Indent(blanks(pad), theme.Style{}).Indent(first.text, first.style))
 	}
 }
 

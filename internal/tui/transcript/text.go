@@ -3,6 +3,7 @@ package transcript
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -33,6 +34,8 @@ func took(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute && d%time.Second == 0:
+		return fmt.Sprintf("%d s", d/time.Second)
 	case d < time.Minute:
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}
@@ -44,4 +47,13 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// blanks are n cells of nothing.
+func blanks(n int) string {
+	const some = "                                                                                "
+	if n <= len(some) {
+		return some[:max(n, 0)]
+	}
+	return strings.Repeat(" ", n)
 }

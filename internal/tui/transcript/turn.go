@@ -15,68 +15,79 @@ import (
 // foldedLines is how much of a long turn or text is shown while it is folded.
 const foldedLines = 12
 
-// turn is what the user wrote: text at a bar, siblings at the right of its first row.
+// turn is what the user wrote: text on a band, its siblings at the right of it.
 func (s *sheet) turn(i int, id session.ID, content []llm.Block) {
-	first := len(s.d.rows)
 	fold := "turn:" + string(id)
+	var rows []rich.Row
+	hidden := 0
 	for _, b := range content {
 		switch b := b.(type) {
 		case llm.Text:
-			s.turnText(fold, strings.TrimRight(inert.Text(b.Text), "\n"))
+			text := strings.TrimRight(inert.Text(b.Text), "\n")
+			rows = append(rows, wrapAll(rich.Source(text, s.th.User, s.say(text)), min(s.room(margin), measure))...)
 		case llm.Image:
-			s.line([]rich.Span{rich.Chrome(imageLabel(b), s.th.Dim)}, margin, s.bar())
+			label := rich.TruncateText(imageLabel(b), s.room(margin))
+			rows = append(rows, rich.Plain(label, s.th.Dim.On(s.th.User)))
 		}
 	}
-	if first == len(s.d.rows) {
-		s.line([]rich.Span{rich.Chrome("(nothing)", s.th.Dim)}, margin, s.bar())
+	if len(rows) == 0 {
+		rows = append(rows, rich.Plain("(nothing)", s.th.Dim.On(s.th.User)))
 	}
-	s.d.turn = s.m.turnMark(i)
-	if s.d.turn.n > 1 {
-		s.siblings(first, id)
-	}
-}
-
-func (s *sheet) bar() sign { return sign{"▌", s.th.UserBar} }
-
-func (s *sheet) turnText(fold, text string) {
-	at := s.say(text)
-	rows := wrapAll(rich.Source(text, s.th.User, at), min(s.room(margin), measure))
-	hidden := 0
 	if len(rows) > foldedLines+1 && !s.m.open(fold, false) {
-		hidden = len(rows) - foldedLines
-		rows = rows[:foldedLines]
+		rows, hidden = rows[:foldedLines], len(rows)-foldedLines
 	}
 	for _, r := range rows {
-		s.put([]rich.Row{r}, margin, s.bar())
+		s.band(r)
 	}
+	last := rows[len(rows)-1]
 	if hidden > 0 {
-		s.line([]rich.Span{rich.Chrome(fmt.Sprintf("… %s more", plural(hidden, "line")), s.th.Dim)}, margin, s.bar())
+		last = rich.Plain("… "+plural(hidden, "more line"), s.th.Dim.On(s.th.User))
+		s.band(last)
 		s.fold(fold)
+	}
+	if s.d.turn = s.m.turnMark(i); s.d.turn.n > 1 {
+		s.siblings(id, last)
 	}
 }
 
-// siblings draws ‹2/3› at the right end of a row, in the place of what stands there.
-func (s *sheet) siblings(row int, id session.ID) {
+// band adds a row of what the user wrote: a bar at its left, the background of
+// the style over its whole width.
+func (s *sheet) band(r rich.Row) { s.row(s.fill(s.barred(r), s.width)) }
+
+// barred puts the bar before a row.
+func (s *sheet) barred(r rich.Row) rich.Row {
+	return r.Indent(" ", s.th.User).Indent("▌", s.th.UserBar)
+}
+
+// fill lengthens a row to a width in the user's style.
+func (s *sheet) fill(r rich.Row, width int) rich.Row {
+	if free := width - r.Width; free > 0 {
+		r.Text += s.th.User.Paint(blanks(free))
+		r.Width = width
+	}
+	return r
+}
+
+// siblings puts ‹2/3› at the right end of the turn's last row, or on a row of its
+// own where the text reaches that far.
+func (s *sheet) siblings(id session.ID, last rich.Row) {
 	mark := fmt.Sprintf("‹%d/%d›", s.d.turn.i, s.d.turn.n)
 	w := rich.Width(mark)
-	r := s.d.rows[row]
 	at := s.width - w - 1
-	if at < margin+4 {
+	if at < margin {
 		return
 	}
-	if r.Width >= at { // the text keeps its words: the mark gets a row of its own
-		r = rich.Draw([]rich.Span{rich.Chrome("▌", s.th.UserBar)})
-		s.d.rows = append(s.d.rows[:row], append([]rich.Row{r}, s.d.rows[row:]...)...)
-		for i := range s.d.zones {
-			s.d.zones[i].row++
-		}
+	if margin+last.Width < at {
+		s.d.rows = s.d.rows[:len(s.d.rows)-1]
+	} else {
+		last = rich.Row{}
 	}
-	r.Text += strings.Repeat(" ", at-r.Width) + s.th.Sibling.Paint(mark)
-	r.Width = at + w
-	s.d.rows[row] = r
-	s.d.zones = append(s.d.zones,
-		zone{row, at, at + w/2, Hit{Kind: HitPrev, ID: id}},
-		zone{row, at + w/2, at + w, Hit{Kind: HitNext, ID: id}})
+	r := s.fill(s.barred(last), at)
+	r.Text += s.th.Sibling.On(s.th.User).Paint(mark)
+	r.Width += w
+	s.row(s.fill(r, s.width))
+	s.zone(at, at+w/2, Hit{Kind: HitPrev, ID: id})
+	s.zone(at+w/2, at+w, Hit{Kind: HitNext, ID: id})
 }
 
 // userCommand is what the user ran with `!`.
@@ -88,7 +99,7 @@ func (s *sheet) userCommand(id session.ID, d session.Command) {
 	text := mark + inert.Line(d.Command)
 	rows := wrapAll(rich.Source(text, s.th.User, s.say(text)), s.room(margin))
 	for _, r := range rows {
-		s.put([]rich.Row{r}, margin, s.bar())
+		s.band(r)
 	}
 	note := ""
 	style := s.th.Failure

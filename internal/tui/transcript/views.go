@@ -107,7 +107,7 @@ func (s *sheet) lines(fold, text string, st theme.Style, e end) {
 		shown, hidden = preview(text, e)
 	}
 	if hidden > 0 && e == tail {
-		s.more(fold, hidden)
+		s.more(fold, hidden, "line")
 	}
 	at := s.say(shown)
 	for _, line := range rich.Source(shown, st, at) {
@@ -120,13 +120,13 @@ func (s *sheet) lines(fold, text string, st theme.Style, e end) {
 		}
 	}
 	if hidden > 0 && e == head {
-		s.more(fold, hidden)
+		s.more(fold, hidden, "line")
 	}
 }
 
-// more says how many lines are folded away.
-func (s *sheet) more(fold string, lines int) {
-	s.line([]rich.Span{rich.Chrome(fmt.Sprintf("… %s more", plural(lines, "line")), s.th.Faint)}, bodyIndent, noSign)
+// more says how much is folded away.
+func (s *sheet) more(fold string, n int, what string) {
+	s.line([]rich.Span{rich.Chrome("… "+plural(n, "more "+what), s.th.Faint)}, bodyIndent, noSign)
 	s.fold(fold)
 }
 
@@ -161,7 +161,7 @@ func (s *sheet) listing(v tool.Listing, b body) {
 		s.line(s.listed(it), bodyIndent, noSign)
 	}
 	if hidden := max(v.Total, len(v.Items)) - len(items); hidden > 0 {
-		s.more(b.fold, hidden)
+		s.more(b.fold, hidden, "result")
 	}
 }
 
