@@ -68,6 +68,7 @@ type Engine struct {
 	outbox *mailbox[Event]
 	events chan Event
 	steps  chan step
+	ended  chan struct{} // closed when no step is taken any more
 
 	// What follows belongs to the goroutine of Run.
 
@@ -87,6 +88,7 @@ type Engine struct {
 	recorded      session.ModelRef
 	recordedLevel llm.ThinkingLevel
 	usage         llm.Usage // of the active path
+	counting      int       // numbers the counts of usage; only the newest one matters
 	contextTokens int
 
 	unsaved bool
@@ -123,7 +125,7 @@ func New(cfg Config) *Engine {
 	}
 	e := &Engine{
 		cfg: cfg, inbox: newMailbox[Command](), outbox: newMailbox[Event](),
-		events: make(chan Event), steps: make(chan step), jobDone: make(chan error),
+		events: make(chan Event), steps: make(chan step), ended: make(chan struct{}), jobDone: make(chan error),
 		asks: map[int]chan Answer{}, retry: stoppedTimer(), idle: stoppedTimer(),
 		thinking: cfg.Thinking,
 	}
@@ -151,6 +153,7 @@ func (e *Engine) Run(ctx context.Context) {
 	pumped := make(chan struct{})
 	go e.pump(ctx, pumped)
 	err := e.own(ctx)
+	close(e.ended)
 	e.emit(Closed{err})
 	e.outbox.put(nil) // ends the pump
 	<-pumped
@@ -265,11 +268,17 @@ func (e *Engine) close() {
 	e.interrupt()
 }
 
+var errEnded = errors.New("the engine has ended")
+
 // do runs a change in the owner's goroutine; jobs call it.
 func (e *Engine) do(change func() error) error {
 	s := step{do: change, done: make(chan error, 1)}
-	e.steps <- s
-	return <-s.done
+	select {
+	case e.steps <- s:
+		return <-s.done
+	case <-e.ended:
+		return errEnded
+	}
 }
 
 // start runs work beside the owner. The owner must be idle.

@@ -14,7 +14,6 @@ type Event interface{ isEvent() }
 // Opened: the session is another one now (at start, after /new, /resume, /branch).
 type Opened struct {
 	Session session.Snapshot
-	Context session.Context
 	Draft   *Draft // for the editor, if it is empty
 }
 
@@ -33,7 +32,6 @@ type Appended struct {
 // Moved: the leaf was moved.
 type Moved struct {
 	Session session.Snapshot
-	Context session.Context
 	Draft   *Draft
 }
 

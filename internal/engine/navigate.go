@@ -13,19 +13,19 @@ import (
 // enter makes a session the current one and tells the front end.
 func (e *Engine) enter(m *session.Manager, d *Draft) error {
 	snap := m.Snapshot()
-	c, err := snap.Context(snap.Leaf())
+	c, err := snap.State(snap.Leaf())
 	if err != nil {
 		return fmt.Errorf("read the session %s: %w", snap.Path(), err)
 	}
 	e.session = m
 	e.steering, e.waiting = nil, nil
-	e.restore(c)
+	e.restore(snap, c)
 	if e.cfg.ModelChosen {
 		// The command line named a model: it holds from here on, once.
 		e.cfg.ModelChosen = false
 		e.chooseModel(e.cfg.Model)
 	}
-	e.emit(Opened{Session: snap, Context: c, Draft: d})
+	e.emit(Opened{Session: snap, Draft: d})
 	for _, p := range snap.Problems() {
 		e.notice(Warning, "line %d of the session: %s", p.Line, p.Text)
 	}
@@ -38,9 +38,9 @@ func (e *Engine) enter(m *session.Manager, d *Draft) error {
 }
 
 // restore takes over the state that holds at a leaf: model, thinking level, usage.
-func (e *Engine) restore(c session.Context) {
+func (e *Engine) restore(snap session.Snapshot, c session.Context) {
 	e.recorded, e.recordedLevel = c.Model, c.Thinking
-	e.contextTokens = contextTokens(c)
+	e.contextTokens = snap.ContextUsage(c.Leaf).Context()
 	if c.Model != (session.ModelRef{}) && c.Model != e.model {
 		e.chooseModel(c.Model)
 	}
@@ -49,27 +49,22 @@ func (e *Engine) restore(c session.Context) {
 	}
 }
 
-// contextTokens is what the last answer of a context says of its size; 0 where a
-// compaction came after it.
-func contextTokens(c session.Context) int {
-	for i := len(c.Items) - 1; i >= 0; i-- {
-		switch d := c.Items[i].Data.(type) {
-		case session.Message:
-			if d.Role == llm.Assistant && d.Usage.Context() > 0 {
-				return d.Usage.Context()
-			}
-		case session.Compaction:
-			return 0
-		}
-	}
-	return 0
-}
-
-// countUsage sums the path's usage beside the owner: it may have to read all of it.
+// countUsage sums the path's usage beside the owner, because it reads all of it.
+// A count that is no longer wanted when it is done is thrown away.
 func (e *Engine) countUsage() {
-	snap := e.session.Snapshot()
-	e.usage = snap.UsageSince("")
-	e.emitState()
+	e.usage = llm.Usage{}
+	e.counting++
+	mine, snap := e.counting, e.session.Snapshot()
+	go func() {
+		usage := snap.UsageSince("")
+		_ = e.do(func() error {
+			if e.counting == mine {
+				e.usage = e.usage.Add(usage) // what came meanwhile is there already
+				e.emitState()
+			}
+			return nil
+		})
+	}()
 }
 
 // idleOr says that something must end first, unless the engine is idle.
@@ -171,13 +166,13 @@ func landing(entry session.Entry) (session.ID, *Draft) {
 // moved tells where the leaf is now, and takes over what holds there.
 func (e *Engine) moved(d *Draft) {
 	snap := e.session.Snapshot()
-	c, err := snap.Context(snap.Leaf())
+	c, err := snap.State(snap.Leaf())
 	if err != nil {
-		e.notice(Failure, "The context could not be read: %v", err)
+		e.notice(Failure, "The session could not be read: %v", err)
 		return
 	}
-	e.restore(c)
-	e.emit(Moved{Session: snap, Context: c, Draft: d})
+	e.restore(snap, c)
+	e.emit(Moved{Session: snap, Draft: d})
 	e.emitState()
 	e.countUsage()
 	e.idle.Reset(positionAfter)

@@ -46,6 +46,31 @@ func (s Snapshot) Context(leaf ID) (Context, error) {
 	return c, w.err
 }
 
+// State is the context at a leaf without its items: what holds there, for the
+// price of the few bodies that say so.
+func (s Snapshot) State(leaf ID) (Context, error) {
+	w := walk{s: s, path: s.nodes(leaf)}
+	c := Context{Leaf: leaf, Thinking: llm.ThinkingOff}
+	w.state(&c)
+	return c, w.err
+}
+
+// ContextUsage is what the provider counted for the last answer on the path to a
+// leaf that ended well; zero where there is none since the path's last compaction.
+func (s Snapshot) ContextUsage(leaf ID) llm.Usage {
+	for _, n := range slices.Backward(s.nodes(leaf)) {
+		switch class := s.Class(n); {
+		case class.Kind == "compaction":
+			return llm.Usage{}
+		case class.Kind == "message" && class.Role == llm.Assistant && !class.Failed:
+			if u := s.usageAt(n, class.Kind); u.Context() > 0 {
+				return u
+			}
+		}
+	}
+	return llm.Usage{}
+}
+
 // walk reads a path. The first error that reading a body gives stays in err.
 type walk struct {
 	s    Snapshot
