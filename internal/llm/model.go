@@ -1,5 +1,7 @@
 package llm
 
+import "slices"
+
 // Model is what is known of a model. The zero value of a field means that it
 // is not known.
 type Model struct {
@@ -9,8 +11,11 @@ type Model struct {
 	Context  int    // tokens of request and answer together
 	Output   int    // tokens of an answer
 	Images   bool   // it sees pictures
-	// Levels are the thinking levels that can be asked for, rising, without
-	// off; none means that it does not reason, or not as it is told.
+	// Family is a short name, such as "sonnet", that stands for its newest member.
+	Family string
+	// Levels are the thinking levels that can be asked for, rising; none means
+	// that it does not reason, or not as it is told. Off is among them where
+	// the API can be told not to reason.
 	Levels []ThinkingLevel
 	// Reasoning is how its API is asked to reason.
 	Reasoning Reasoning
@@ -78,28 +83,26 @@ func (m Model) Cost(u Usage) Usage {
 }
 
 // Level is the level nearest to what was asked that the model has: the next
-// lower one, else its lowest. A model that does not reason has only off.
+// lower one, else its lowest. Off, and a model that does not reason, give off.
 func (m Model) Level(asked ThinkingLevel) ThinkingLevel {
-	if asked == "" || asked == ThinkingOff || len(m.Levels) == 0 {
+	if asked == "" || asked == ThinkingOff {
 		return ThinkingOff
 	}
-	best := m.Levels[0]
+	best := ThinkingOff
 	for _, l := range m.Levels {
-		if l.rank() <= asked.rank() {
+		if l != ThinkingOff && (best == ThinkingOff || l.rank() <= asked.rank()) {
 			best = l
 		}
 	}
 	return best
 }
 
+// CanStop says whether the API can be told not to reason.
+func (m Model) CanStop() bool { return slices.Contains(m.Levels, ThinkingOff) }
+
 // rank is a level's place in ThinkingLevels; unknown levels come first.
 func (l ThinkingLevel) rank() int {
-	for i, known := range ThinkingLevels {
-		if l == known {
-			return i
-		}
-	}
-	return -1
+	return slices.Index(ThinkingLevels, l)
 }
 
 // Budget is the level in tokens, for APIs that are asked with a number.

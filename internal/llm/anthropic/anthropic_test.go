@@ -20,7 +20,7 @@ func TestSuite(t *testing.T) {
 					return anthropic.New(anthropic.Config{
 						Key: "sk-ant-api03-secret", BaseURL: url, HTTP: rt, FirstByte: firstByte, Idle: idle,
 						Model: func(id string) llm.Model {
-							return llm.Model{ID: id, Images: true, Output: 32000, Reasoning: reasoning, Levels: llm.ThinkingLevels[1:]}
+							return llm.Model{ID: id, Images: true, Output: 32000, Reasoning: reasoning, Levels: llm.ThinkingLevels}
 						},
 					})
 				},

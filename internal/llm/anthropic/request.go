@@ -145,6 +145,9 @@ func think(p *sdk.MessageNewParams, model llm.Model, asked llm.ThinkingLevel, me
 	}
 	switch {
 	case level == llm.ThinkingOff || level == "":
+		if model.CanStop() {
+			p.Thinking.OfDisabled = &sdk.ThinkingConfigDisabledParam{}
+		}
 	case model.Reasoning == llm.ReasoningAdaptive:
 		p.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
 		p.OutputConfig.Effort = effort(level)

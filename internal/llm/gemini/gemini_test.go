@@ -21,7 +21,7 @@ func TestSuite(t *testing.T) {
 					return gemini.New(gemini.Config{
 						Key: secret, BaseURL: url, HTTP: rt, FirstByte: firstByte, Idle: idle,
 						Model: func(id string) llm.Model {
-							return llm.Model{ID: id, Images: true, Output: 32000, Reasoning: reasoning, Levels: llm.ThinkingLevels[1:]}
+							return llm.Model{ID: id, Images: true, Output: 32000, Reasoning: reasoning, Levels: llm.ThinkingLevels}
 						},
 					})
 				},

@@ -65,11 +65,13 @@ func think(model llm.Model, asked llm.ThinkingLevel) *genai.ThinkingConfig {
 	switch {
 	case model.ID == "" || len(model.Levels) == 0:
 		return nil
+	case level == llm.ThinkingOff && !model.CanStop():
+		return nil // the model's own level holds
 	case model.Reasoning == llm.ReasoningBudget:
 		budget := int32(level.Budget())
 		return &genai.ThinkingConfig{IncludeThoughts: budget > 0, ThinkingBudget: &budget}
 	case level == llm.ThinkingOff:
-		return nil // it cannot be switched off; the model's own level holds
+		return &genai.ThinkingConfig{ThinkingLevel: genai.ThinkingLevelMinimal}
 	}
 	name := level
 	if name == llm.ThinkingXHigh {

@@ -51,8 +51,11 @@ func (c *client) chatThink(p *sdk.ChatCompletionNewParams, model llm.Model, know
 	case !known || len(model.Levels) == 0:
 	case c.Compat.ReasoningObject:
 		effort := map[string]any{"effort": string(l)}
-		if l == llm.ThinkingOff {
+		switch {
+		case l == llm.ThinkingOff && model.CanStop():
 			effort = map[string]any{"enabled": false}
+		case l == llm.ThinkingOff:
+			return
 		}
 		p.SetExtraFields(map[string]any{"reasoning": effort})
 	case model.Reasoning == llm.ReasoningSwitch:
@@ -63,6 +66,8 @@ func (c *client) chatThink(p *sdk.ChatCompletionNewParams, model llm.Model, know
 		p.SetExtraFields(map[string]any{"thinking": map[string]any{"type": kind}})
 	case l != llm.ThinkingOff:
 		p.ReasoningEffort = shared.ReasoningEffort(l)
+	case model.CanStop():
+		p.ReasoningEffort = shared.ReasoningEffortNone
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 const secret = "sk-proj-secret"
 
 func model(id string) llm.Model {
-	return llm.Model{ID: id, Images: true, Output: 32000, Reasoning: llm.ReasoningEffort, Levels: llm.ThinkingLevels[1:]}
+	return llm.Model{ID: id, Images: true, Output: 32000, Reasoning: llm.ReasoningEffort, Levels: llm.ThinkingLevels}
 }
 
 func TestResponses(t *testing.T) {

@@ -42,6 +42,8 @@ func (c *client) responsesParams(req llm.Request) responses.ResponseNewParams {
 	}
 	if l := level(model, known, req.Thinking); l != llm.ThinkingOff {
 		p.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(l), Summary: shared.ReasoningSummaryAuto}
+	} else if model.CanStop() {
+		p.Reasoning.Effort = shared.ReasoningEffortNone
 	}
 	if !known || len(model.Levels) > 0 {
 		p.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
