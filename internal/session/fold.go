@@ -39,6 +39,10 @@ type fold struct {
 
 	leaf tree.Node // as an opening of the file would set it
 
+	// lazy: ids are settled when one is looked for, and at the end. Where one
+	// then turns out to stand twice, the lines must be read again, not lazily.
+	lazy, twice bool
+
 	// Of the line just before, for linking what it damaged.
 	last     tree.Node // the last readable entry
 	lastID   []byte    // its id as in the line
@@ -129,8 +133,13 @@ func newFold(read func(jsonl.Pos) ([]byte, error)) *fold {
 // line takes the next line into account; it is not the header. The bytes are
 // not kept.
 func (f *fold) line(b []byte, pos jsonl.Pos) {
-	f.bytes = max(f.bytes, pos.Off+int64(pos.Len)+1)
 	h, ok := readHead(b)
+	f.headed(b, h, ok, pos)
+}
+
+// headed is line where the head was read already.
+func (f *fold) headed(b []byte, h head, ok bool, pos jsonl.Pos) {
+	f.bytes = max(f.bytes, pos.Off+int64(pos.Len)+1)
 	if !ok || b[len(b)-1] != '}' {
 		f.lost(pos, problemDamaged, "the line is not a JSON object")
 		return
@@ -213,6 +222,9 @@ func (f *fold) lastIsJSON() bool {
 
 // resolve is the node that an id means at this point of the file.
 func (f *fold) resolve(id ID) (tree.Node, bool) {
+	if f.lazy && !f.ids.settle() {
+		f.twice = true
+	}
 	if n, ok := f.marks.alias[id]; ok {
 		return n, true
 	}
@@ -224,14 +236,17 @@ func (f *fold) resolve(id ID) (tree.Node, bool) {
 func (f *fold) entry(b []byte, h head, id, kind []byte, parent tree.Node, pos jsonl.Pos) {
 	defer func() { f.damaged, f.lastPos = false, pos }()
 	f.lastID = append(f.lastID[:0], id...)
-	if taken, ok := f.ids.add(id); !ok {
+	if f.lazy {
+		f.ids.push(id)
+	} else if taken, ok := f.ids.add(id); !ok {
 		if f.repeats(taken, ID(id), b) {
 			f.problem(pos.Off, problemRepeated, "the line stands in the file twice")
 			return
 		}
 		f.problem(pos.Off, problemDuplicate, fmt.Sprintf("another entry above has the id %s", clip(h.id)))
 		f.redefine(ID(id))
-	} else if _, ok := f.marks.alias[ID(id)]; ok {
+	}
+	if len(f.marks.alias) > 0 && f.marks.fileID[tree.Node(f.forest.Len())] == "" {
 		f.own()
 		delete(f.marks.alias, ID(id)) // of a position record: the entry is what the id means now
 	}
@@ -245,6 +260,14 @@ func (f *fold) entry(b []byte, h head, id, kind []byte, parent tree.Node, pos js
 	f.class = append(f.class, f.classify(b, h, kind))
 	f.leaf, f.last = n, n
 	f.mark(b, kind, n, pos)
+}
+
+// settle ends being lazy.
+func (f *fold) settle() {
+	if f.lazy && !f.ids.settle() {
+		f.twice = true
+	}
+	f.lazy = false
 }
 
 // repeats tells whether a line is the same as the one that defined its id last,
@@ -382,10 +405,17 @@ func saysText(content []byte) bool {
 	if len(content) > 0 && content[0] == '"' {
 		return !blank(content[:skipString(content, 0)])
 	}
+	// A text block as everybody writes it, that no call stands before: its
+	// quotes cannot be inside a string, and nothing else in a content nests.
+	const block = `{"type":"text","text":"`
+	if i := bytes.Index(content, []byte(block)); i >= 0 && i+len(block) < len(content) && bytes.IndexByte([]byte("\"\\ "), content[i+len(block)]) < 0 &&
+		!bytes.Contains(content[:i], []byte(`"toolCall"`)) {
+		return true
+	}
 	found := false
 	elements(content, func(rest []byte) bool {
 		o, ok := newObject(rest)
-		isText := false
+		isText, says := false, false
 		for k := o.key(); ok && k != nil; k = o.key() {
 			switch string(k) {
 			case "type":
@@ -393,9 +423,10 @@ func saysText(content []byte) bool {
 					return true
 				}
 			case "text":
-				found = found || isText && !blank(o.value())
+				says = !blank(o.value())
 			}
 		}
+		found = isText && says
 		return !found
 	})
 	return found

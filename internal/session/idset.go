@@ -21,6 +21,9 @@ type idSet struct {
 	keys  []uint64 // by node: the hex digits' value, or odd and a place in odds
 	odds  []ID
 	slots []atomic.Int32 // node + 1; 0 is empty. The length is a power of two.
+	// placed is how many keys are in slots. It is less than all of them only
+	// between push and settle.
+	placed int
 }
 
 // odd marks the key of an id that is not 8 lower-case hex digits.
@@ -39,43 +42,74 @@ type idView struct {
 	slots []atomic.Int32
 }
 
-func (s *idSet) view() idView { return idView(*s) }
+func (s *idSet) view() idView { return idView{s.keys, s.odds, s.slots} }
 
 // add gives the next node an id, or says which node has it already.
 func (s *idSet) add(id []byte) (taken tree.Node, ok bool) {
 	if 2*len(s.keys) >= len(s.slots) {
-		s.grow()
+		s.grow(len(s.keys) + 1)
 	}
 	key, plain := hexKey(id)
-	v := s.view()
-	i, taken := probe(v, id, key, plain)
-	if taken != tree.None {
+	if _, taken := probe(s.view(), id, key, plain); taken != tree.None {
 		return taken, false
 	}
+	s.push(id)
+	return tree.None, s.settle()
+}
+
+// push gives the next node an id without looking whether it is free. Nothing is
+// found until settle.
+func (s *idSet) push(id []byte) {
+	key, plain := hexKey(id)
 	if !plain {
 		key = odd | uint64(len(s.odds))
 		s.odds = append(s.odds, ID(id))
 	}
 	s.keys = append(s.keys, key)
-	s.slots[i].Store(int32(len(s.keys)))
-	return tree.None, true
 }
 
-// grow makes a table of twice the size. Views keep the old one, which holds all of theirs.
-func (s *idSet) grow() {
-	s.slots = make([]atomic.Int32, max(64, 2*len(s.slots)))
-	for n, key := range s.keys {
-		s.place(n, s.view().hash(key))
+// settle makes pushed ids known; false if one of them was given twice. Doing
+// many at once keeps the processor from waiting for memory at each.
+func (s *idSet) settle() bool {
+	if 2*len(s.keys) > len(s.slots) {
+		s.grow(len(s.keys))
 	}
-}
-
-func (s *idSet) place(n int, hash uint64) {
 	mask := uint64(len(s.slots) - 1)
-	i := hash & mask
-	for s.slots[i].Load() != 0 {
-		i = (i + 1) & mask
+	for ; s.placed < len(s.keys); s.placed++ {
+		key := s.keys[s.placed]
+		i := s.view().hash(key) & mask
+		for s.slots[i].Load() != 0 {
+			if s.same(s.keys[s.slots[i].Load()-1], key) {
+				return false
+			}
+			i = (i + 1) & mask
+		}
+		s.slots[i].Store(int32(s.placed + 1))
 	}
-	s.slots[i].Store(int32(n + 1))
+	return true
+}
+
+// same tells whether two keys are the same id.
+func (s *idSet) same(a, b uint64) bool {
+	return a == b || a&b&odd != 0 && s.odds[a&^odd] == s.odds[b&^odd]
+}
+
+// grow makes a table that holds n ids and more. Views keep the old one, which
+// holds all of theirs.
+func (s *idSet) grow(n int) {
+	size := max(64, len(s.slots))
+	for size < 2*n {
+		size *= 2
+	}
+	s.slots = make([]atomic.Int32, size)
+	mask := uint64(size - 1)
+	for n, key := range s.keys[:s.placed] {
+		i := s.view().hash(key) & mask
+		for s.slots[i].Load() != 0 {
+			i = (i + 1) & mask
+		}
+		s.slots[i].Store(int32(n + 1))
+	}
 }
 
 // find is the node of an id, tree.None where there is none.

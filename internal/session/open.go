@@ -91,14 +91,13 @@ func (m *Manager) reopenReadOnly() error {
 	return nil
 }
 
-// load reads the file once.
+// load reads the file, once unless an id stands in it twice.
 func (m *Manager) load() error {
-	m.fold = newFold(m.read)
-	l := loader{fold: m.fold, path: m.path}
-	if err := m.log.Scan(l.line); err != nil {
-		return openError(m.path, err)
+	l, err := m.scan(true)
+	if err == nil && m.fold.twice {
+		l, err = m.scan(false)
 	}
-	if err := l.finish(); err != nil {
+	if err != nil {
 		return err
 	}
 	if tail := m.log.Tail(); tail.Len > 0 {
@@ -117,6 +116,20 @@ func (m *Manager) load() error {
 		m.readOnly = l.readOnly
 	}
 	return nil
+}
+
+func (m *Manager) scan(lazy bool) (*loader, error) {
+	m.fold = newFold(m.read)
+	m.fold.lazy = lazy
+	l := &loader{fold: m.fold, path: m.path}
+	if err := m.log.Scan(l.line); err != nil {
+		return nil, openError(m.path, err)
+	}
+	m.fold.settle()
+	if m.fold.twice {
+		return l, nil
+	}
+	return l, l.finish()
 }
 
 // loader takes the lines of a file, from its first on: title, header, entries.
@@ -143,6 +156,9 @@ type lastLine struct {
 const hopeless = 1000
 
 func (l *loader) line(in jsonl.Line) bool {
+	if l.fold.twice {
+		return false
+	}
 	l.count++
 	l.last = lastLine{in.Pos, l.found}
 	if l.found {
@@ -211,7 +227,7 @@ func (l *loader) entry(in jsonl.Line) {
 	case l.migrate != nil:
 		l.migrate.entry(in)
 	default:
-		l.fold.line(in.Bytes, in.Pos)
+		l.fold.headed(in.Bytes, head, ok, in.Pos)
 	}
 }
 

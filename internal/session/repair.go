@@ -1,10 +1,10 @@
 package session
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"banyan/internal/jsonl"
 	"banyan/internal/tree"
@@ -97,7 +97,9 @@ func (r *repair) lines() ([][]byte, error) {
 
 // entry gives a line the id and parent that it has here.
 func (r *repair) entry(n tree.Node, line []byte) []byte {
-	line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
+	if !utf8.Valid(line) {
+		line = []byte(string([]rune(string(line)))) // U+FFFD for each bad byte, as decoding gives
+	}
 	if _, renamed := r.s.state().marks.fileID[n]; renamed {
 		id := r.m.newID(nil)
 		r.ids[n] = id

@@ -245,16 +245,18 @@ func parseTime(value []byte) (ms int64, ok bool) {
 
 // parsePlainTime reads "2026-11-20T07:19:00.001".
 func parsePlainTime(b []byte) (int64, bool) {
-	const form = "0000-00-00T00:00:00.000"
-	for i := range form {
-		if digit := b[i] >= '0' && b[i] <= '9'; digit != (form[i] == '0') || !digit && b[i] != form[i] {
-			return 0, false
-		}
+	if b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' || b[19] != '.' {
+		return 0, false
 	}
-	two := func(i int) int { return int(b[i]-'0')*10 + int(b[i+1]-'0') }
+	digits := true
+	two := func(i int) int {
+		tens, ones := b[i]-'0', b[i+1]-'0'
+		digits = digits && tens <= 9 && ones <= 9
+		return int(tens)*10 + int(ones)
+	}
 	year, month, day := two(0)*100+two(2), two(5), two(8)
-	hour, minute, second, ms := two(11), two(14), two(17), two(20)*10+int(b[22]-'0')
-	if month < 1 || month > 12 || day < 1 || day > 28 || hour > 23 || minute > 59 || second > 59 {
+	hour, minute, second, ms := two(11), two(14), two(17), two(20)*10+two(21)%10
+	if !digits || month < 1 || month > 12 || day < 1 || day > 28 || hour > 23 || minute > 59 || second > 59 {
 		return 0, false // the ends of months are rare enough for the long way
 	}
 	return (daysSince1970(year, month, day)*86400+int64(hour*3600+minute*60+second))*1000 + int64(ms), true

@@ -49,6 +49,10 @@ func (v *verifier) problem(n tree.Node, kind, format string, args ...any) {
 	if v.inFile {
 		p.Line = v.lines.at(v.s.state().pos[n].Off)
 	}
+	known := func(q Problem) bool { return q.Kind == p.Kind && q.Line == p.Line }
+	if kind == problemDamaged && slices.ContainsFunc(v.s.Problems(), known) {
+		return // opening has found it
+	}
 	v.problems = append(v.problems, p)
 }
 
@@ -58,7 +62,7 @@ func (v *verifier) entry(n tree.Node) error {
 		return err
 	}
 	if !json.Valid(line) {
-		v.problem(n, problemBody, "the line begins as an entry but is not JSON")
+		v.problem(n, problemDamaged, "the line begins as an entry but is not JSON")
 		return nil
 	}
 	if !utf8.Valid(line) {

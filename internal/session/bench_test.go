@@ -1,0 +1,177 @@
+package session_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"banyan/internal/session"
+)
+
+// bigFile writes a session of n entries: prompts, answers with calls, results
+// of some 100 B to 100 KB, a compaction every 500, a branch every 1,000. About
+// 0.8 KB an entry. Files are made once a run.
+func bigFile(b testing.TB, n int) string {
+	b.Helper()
+	bigOnce.Do(func() {
+		dir, err := os.MkdirTemp("", "banyan-bench")
+		if err != nil {
+			b.Fatal(err)
+		}
+		bigDir = dir
+	})
+	path := filepath.Join(bigDir, fmt.Sprintf("2026-11-20T07-00-00-000Z_n%d.jsonl", n))
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	fmt.Fprintln(w, header)
+	rng := rand.New(rand.NewPCG(1, 2))
+	code := strings.Repeat(`\tif err := f.Close(); err != nil {\n\t\treturn fmt.Errorf(\"close %q: %w\", path, err)\n\t}\n`, 1200)
+	id := func(i int) string { return fmt.Sprintf("%08x", uint32(i)*2654435761) }
+	parent, kept := "null", ""
+	for i := range n {
+		ts := fmt.Sprintf("2026-11-20T%02d:%02d:%02d.%03dZ", i/3600000%24, i/60000%60, i/1000%60, i%1000)
+		head := fmt.Sprintf(`"id":"%s","parentId":%s,"timestamp":"%s"`, id(i), parent, ts)
+		size := 100 + rng.IntN(900)
+		if rng.IntN(400) == 0 {
+			size = 100_000
+		}
+		switch {
+		case i%500 == 499:
+			fmt.Fprintf(w, `{"type":"compaction",%s,"summary":"%s","firstKeptEntryId":"%s","tokensBefore":100000}`+"\n", head, code[:970], kept)
+		case i%4 == 0:
+			fmt.Fprintf(w, `{"type":"message",%s,"message":{"role":"user","content":[{"type":"text","text":"%s"}],"timestamp":1795159140001}}`+"\n", head, code[:88*(1+rng.IntN(4))])
+		case i%4 == 2:
+			fmt.Fprintf(w, `{"type":"message",%s,"message":{"role":"toolResult","toolCallId":"c%d","toolName":"read","content":[{"type":"text","text":"%s"}],"isError":false,"timestamp":1795159140001}}`+"\n", head, i-1, code[:size/97*97])
+		default:
+			fmt.Fprintf(w, `{"type":"message",%s,"message":{"role":"assistant","content":[{"type":"thinking","thinking":"%s","thinkingSignature":"EqQB"},{"type":"text","text":"I look at it."},{"type":"toolCall","id":"c%d","name":"read","arguments":{"path":"cart.go"}}],"api":"anthropic-messages","provider":"anthropic","model":"claude","usage":{"input":2100,"output":88,"cacheRead":0,"cacheWrite":1900,"totalTokens":4088,"cost":{"input":0.0063,"output":0.0013,"cacheRead":0,"cacheWrite":0.0071,"total":0.0147}},"stopReason":"toolUse","timestamp":1795159144120}}`+"\n", head, code[:97*3], i)
+		}
+		parent = `"` + id(i) + `"`
+		if i%500 == 480 {
+			kept = id(i)
+		}
+		if i%1000 == 900 {
+			parent = `"` + id(i-300) + `"`
+		}
+	}
+	if err := w.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	f.Close()
+	return path
+}
+
+var (
+	bigOnce sync.Once
+	bigDir  string
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if bigDir != "" {
+		os.RemoveAll(bigDir)
+	}
+	os.Exit(code)
+}
+
+var sizes = []int{1_000, 10_000, 100_000, 1_000_000}
+
+// sizesFor leaves the million out of a short run: its file is 0.8 GB.
+func sizesFor(b *testing.B) []int {
+	if testing.Short() {
+		return sizes[:3]
+	}
+	return sizes
+}
+
+// BenchmarkFloor reads the file once and counts its lines: what opening cannot beat.
+func BenchmarkFloor(b *testing.B) {
+	for _, n := range sizesFor(b) {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			path := bigFile(b, n)
+			buf := make([]byte, 256<<10)
+			for b.Loop() {
+				f, err := os.Open(path)
+				if err != nil {
+					b.Fatal(err)
+				}
+				lines := 0
+				for {
+					k, err := f.Read(buf)
+					lines += bytes.Count(buf[:k], []byte("\n"))
+					if err == io.EOF {
+						break
+					}
+				}
+				f.Close()
+				if lines != n+1 {
+					b.Fatal(lines)
+				}
+			}
+			throughput(b, path)
+		})
+	}
+}
+
+func throughput(b *testing.B, path string) {
+	info, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(info.Size())
+}
+
+func BenchmarkOpen(b *testing.B) {
+	for _, n := range sizesFor(b) {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			path := bigFile(b, n)
+			for b.Loop() {
+				opened(b, path, n).Close()
+			}
+			throughput(b, path)
+		})
+	}
+}
+
+func opened(b testing.TB, path string, n int) *session.Manager {
+	m, err := session.Open(path, session.Options{ReadOnly: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if got := m.Snapshot().Len(); got != n {
+		b.Fatalf("%d entries, want %d", got, n)
+	}
+	return m
+}
+
+// BenchmarkIndexMemory reports the heap that an open session holds, by entry.
+func BenchmarkIndexMemory(b *testing.B) {
+	for _, n := range sizesFor(b) {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			path := bigFile(b, n)
+			for b.Loop() {
+				var before, after runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+				m := opened(b, path, n)
+				runtime.GC()
+				runtime.ReadMemStats(&after)
+				b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(n), "B/entry")
+				m.Close()
+			}
+		})
+	}
+}
