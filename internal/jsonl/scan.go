@@ -100,13 +100,14 @@ func report(line []byte, at int64, f func(Line) bool) bool {
 // scanTail decides what the bytes after the last LF are.
 func scanTail(rest []byte, at int64, f func(Line) bool) scanned {
 	size := at + int64(len(rest))
-	if at == 0 && bytes.Equal(rest, bom) {
-		rest = nil // an empty file with a BOM: what comes next is its first line
+	body := rest
+	if at == 0 {
+		body = bytes.TrimPrefix(rest, bom)
 	}
 	switch {
-	case len(rest) == 0:
+	case len(body) == 0: // a BOM is no line: what comes next is the first
 		return scanned{end: size, size: size}
-	case !blank(rest) && !complete(rest, at):
+	case !blank(body) && !complete(body):
 		return scanned{end: at, size: size, tail: Pos{at, len(rest)}}
 	}
 	more := report(rest, at, f)
@@ -115,12 +116,8 @@ func scanTail(rest []byte, at int64, f func(Line) bool) scanned {
 
 // complete reports whether a last line without LF can be taken for whole: it is
 // valid, and it is not a number, which may go on.
-func complete(line []byte, at int64) bool {
-	if at == 0 {
-		line = bytes.TrimPrefix(line, bom)
-	}
-	line = bytes.TrimLeft(line, "\x00")
-	line = bytes.TrimRight(line, " \t\r")
+func complete(line []byte) bool {
+	line = bytes.TrimRight(bytes.TrimLeft(line, "\x00"), " \t\r")
 	if len(line) == 0 || line[len(line)-1] >= '0' && line[len(line)-1] <= '9' {
 		return false
 	}

@@ -84,6 +84,7 @@ func TestScanFraming(t *testing.T) {
 		{"BOM and no LF", "\ufeff{}", []string{"{}"}, ""},
 		{"BOM and torn", "\ufeff{", nil, "\ufeff{"},
 		{"BOM alone", "\ufeff", nil, ""},
+		{"BOM and blanks", "\ufeff ", nil, ""},
 		{"BOM and blank line", "\ufeff\n{}\n", []string{"{}"}, ""},
 		{"zeros before a line", "{}\n\x00\x00\x00[]\n", []string{"{}", "\x00\x00\x00", "[]"}, ""},
 		{"zeros as a line", "{}\n\x00\x00\n[]\n", []string{"{}", "\x00\x00", "[]"}, ""},
