@@ -31,6 +31,9 @@ func (l *Log) Append(lines ...[]byte) ([]Pos, error) {
 			return nil, fmt.Errorf("append to %s: not one line: %.40q", l.path, line)
 		}
 	}
+	if len(lines) == 0 {
+		return nil, nil
+	}
 	before := len(l.pending)
 	l.pending = append(l.pending, lines...)
 	pos, err := l.flush()
@@ -56,7 +59,8 @@ func (l *Log) writable() error {
 
 // Flush tries to write the pending lines, all or none, and returns where they
 // stand, in order. So it does for lines that were pending and that an Append
-// has written since; each is told once.
+// has written since; each is told once. It fails as Append does: after a
+// [*GrownError] call Grown, then Flush again.
 func (l *Log) Flush() ([]Pos, error) {
 	var err error
 	if len(l.pending) > 0 {

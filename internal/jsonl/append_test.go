@@ -133,6 +133,17 @@ func TestCreateUnusedLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestAppendOfNothing(t *testing.T) {
+	m := fstest.NewMem()
+	l := create(t, m, "/s.jsonl")
+	if pos, err := l.Append(); len(pos) != 0 || err != nil {
+		t.Errorf("%v, %v", pos, err)
+	}
+	if names := m.Names("/"); len(names) != 0 {
+		t.Errorf("made %q", names)
+	}
+}
+
 func TestCreateNeverOverwrites(t *testing.T) {
 	m := fstest.NewMem()
 	l := create(t, m, "/s.jsonl")

@@ -47,7 +47,7 @@ type File interface {
 	Stat() (Info, error)
 	// Lock takes the advisory lock of the only writer without waiting; Close and
 	// death give it back. It fails with a [*HeldError], or with [ErrNoLock]
-	// where the file system has no locks.
+	// where the file system has no locks or none to rely on.
 	Lock() error
 }
 
@@ -66,5 +66,5 @@ type HeldError struct{ Owner string }
 
 func (e *HeldError) Error() string { return "locked by " + e.Owner }
 
-// ErrNoLock says that a file system has no locks.
-var ErrNoLock = errors.New("this file system has no locks")
+// ErrNoLock says that a file system has no locks that can be relied on.
+var ErrNoLock = errors.New("no lock to rely on")

@@ -70,7 +70,7 @@ type Log struct {
 	fs       FS
 	path     string
 	readOnly bool
-	unlocked bool // the file system has no locks: others may be writing
+	unlocked bool // there is no lock to rely on: others may be writing
 
 	// file is the open file, nil before the first Append of a log that was
 	// created. Atomic because the owner may switch files under a ReadAt.
@@ -184,8 +184,8 @@ func absolute(path string) string {
 	return filepath.Clean(path)
 }
 
-// lock takes a file's lock. A file system without locks is no obstacle: the
-// look before each append protects the lines there.
+// lock takes a file's lock. Where there is none to rely on that is no obstacle:
+// the look before each append protects the lines there.
 func (l *Log) lock(f File, path string) error {
 	err := lockFile(f, path)
 	if errors.Is(err, ErrNoLock) {

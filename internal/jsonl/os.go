@@ -117,7 +117,7 @@ func (f *osFile) Lock() error {
 	if err == nil {
 		f.owner = note
 		writeOwner(note)
-		return nil
+		return doubtfulLock(f.f)
 	}
 	if errors.Is(err, errHeld) {
 		return &HeldError{Owner: readOwner(note)}

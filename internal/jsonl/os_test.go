@@ -256,3 +256,34 @@ func TestHugeLine(t *testing.T) {
 		t.Errorf("lines of %v bytes", sizes)
 	}
 }
+
+// BenchmarkAppend appends a line and makes it durable, against one write and
+// one sync of the same bytes on the same disk.
+func BenchmarkAppend(b *testing.B) {
+	line := bytes.Repeat([]byte("x"), 2000)
+	b.Run("write+sync", func(b *testing.B) {
+		f, err := os.OpenFile(filepath.Join(b.TempDir(), "f"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer f.Close()
+		for b.Loop() {
+			if _, err := f.Write(append(line, '\n')); err != nil {
+				b.Fatal(err)
+			}
+			if err := f.Sync(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("append", func(b *testing.B) {
+		b.ReportAllocs()
+		l := create(b, nil, filepath.Join(b.TempDir(), "s.jsonl"))
+		defer l.Close()
+		for b.Loop() {
+			if _, err := l.Append(line); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

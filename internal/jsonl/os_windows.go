@@ -53,9 +53,5 @@ func lock(f *os.File) error {
 	return err
 }
 
-func syncData(f *os.File) error { return f.Sync() }
-
 // syncDir has nothing to do: NTFS journals names.
 func syncDir(string) error { return nil }
-
-func renameNew(from, to string) error { return linkNew(from, to) }
