@@ -74,6 +74,9 @@ type RunCommand struct {
 	Exclude bool // models never see it
 }
 
+// Inspect asks for a [ContextReport].
+type Inspect struct{}
+
 // Compact makes a summary stand for the older part of the path.
 type Compact struct {
 	Focus string // what the summary should look at above all
@@ -109,6 +112,7 @@ func (SetLabel) isCommand()      {}
 func (SetName) isCommand()       {}
 func (Navigate) isCommand()      {}
 func (RunCommand) isCommand()    {}
+func (Inspect) isCommand()       {}
 func (Compact) isCommand()       {}
 func (Fork) isCommand()          {}
 func (NewSession) isCommand()    {}

@@ -248,6 +248,8 @@ func (e *Engine) handle(c Command) {
 		e.navigate(c)
 	case RunCommand:
 		e.runCommand(c)
+	case Inspect:
+		e.inspect()
 	case Compact:
 		e.compact(c)
 	case Fork:

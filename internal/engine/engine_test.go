@@ -658,3 +658,34 @@ func TestUserCommandIsKilledByEsc(t *testing.T) {
 	}
 	w.sameOnDisk()
 }
+
+func TestContextReport(t *testing.T) {
+	w := newWorld(t, llmtest.Call("c1", "look", `{}`), llmtest.Text("answer"), llmtest.Text("the summary"))
+	w.start(Config{Compaction: Compaction{KeepRecent: 3}, System: strings.Repeat("s", 400)})
+	w.say("a question\nwith a second line")
+	report := func() ContextReport {
+		w.engine.Send(Inspect{})
+		return w.until("the report", func(ev Event) bool { _, ok := ev.(ContextReport); return ok }).(ContextReport)
+	}
+	r := report()
+	var kinds []ContextKind
+	total := 0
+	for _, p := range r.Parts {
+		kinds = append(kinds, p.Kind)
+		total += p.Tokens
+	}
+	if want := []ContextKind{ContextSystem, ContextTools, ContextPrompts, ContextAnswers, ContextResults}; !slices.Equal(kinds, want) {
+		t.Errorf("parts %v", r.Parts)
+	}
+	if total != r.Total || r.Window != 8000 || r.Counted != 110 || r.Parts[0].Tokens != 100 {
+		t.Errorf("report %+v", r)
+	}
+	if len(r.Entries) != 4 || r.Entries[0].Text != "a question" || r.Entries[0].ID != w.prompts()[0] {
+		t.Errorf("entries %+v", r.Entries)
+	}
+	w.engine.Send(Compact{})
+	w.finished()
+	if r := report(); r.Counted != 0 || r.Entries[0].Kind != ContextSummaries {
+		t.Errorf("after a compaction %+v", r)
+	}
+}

@@ -150,6 +150,7 @@ func (Withdrawn) isEvent()         {}
 func (Queue) isEvent()             {}
 func (Finished) isEvent()          {}
 func (CommandRunning) isEvent()    {}
+func (ContextReport) isEvent()     {}
 func (CompactionStarted) isEvent() {}
 func (CompactionEnded) isEvent()   {}
 func (Closed) isEvent()            {}
