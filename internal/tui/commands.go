@@ -34,6 +34,8 @@ func commands() []command {
 		{name: "session", aliases: []string{"status"}, help: "what this session is and where it lies", run: (*Model).inspectSession},
 		{name: "usage", aliases: []string{"cost", "stats"}, help: "tokens and cost of this conversation", run: (*Model).showUsage},
 		{name: "model", aliases: []string{"models"}, args: "[name]", help: "choose the model", run: (*Model).chooseModel},
+		{name: "login", aliases: []string{"connect"}, args: "[provider]", help: "connect a provider with its key", run: (*Model).login},
+		{name: "logout", args: "[provider]", help: "forget a provider's key", run: (*Model).logout},
 		{name: "thinking", aliases: []string{"effort"}, args: "[level]", help: "how much the model thinks", complete: thinkingLevels, run: (*Model).setThinking},
 		{name: "permissions", aliases: []string{"mode"}, args: "[mode]", help: "what needs your approval: ask, edits, plan, auto", complete: permissionModes, run: (*Model).setPermission},
 		{name: "plan", help: "look and plan only; again: as before", run: (*Model).togglePlan},
@@ -42,6 +44,7 @@ func commands() []command {
 		{name: "editor", help: "write the prompt in your own editor", run: func(m *Model, _ string) tea.Cmd { return m.editor.External() }},
 		{name: "save", args: "<file>", help: "write the session elsewhere and go on there, e.g. when the disk is full", run: (*Model).saveElsewhere},
 		{name: "theme", args: "[name]", help: "choose the colours", complete: themeNames, run: (*Model).chooseTheme},
+		{name: "settings", aliases: []string{"config"}, help: "what is set, and where", run: (*Model).showSettings},
 		{name: "keys", aliases: []string{"keybindings"}, help: "all keys", run: func(m *Model, _ string) tea.Cmd { return m.help() }},
 		{name: "help", help: "keys and commands", run: func(m *Model, _ string) tea.Cmd { return m.help() }},
 		{name: "quit", aliases: []string{"exit", "q"}, help: "leave", run: func(m *Model, _ string) tea.Cmd { return m.quit() }},
@@ -66,10 +69,8 @@ func (m *Model) command(name, args string) tea.Cmd {
 		return nil
 	}
 	m.editor.Clear()
-	return m.runCommand(c, args)
+	return c.run(m, args)
 }
-
-func (m *Model) runCommand(c command, args string) tea.Cmd { return c.run(m, args) }
 
 // nearest names the commands that were perhaps meant: those with the fewest
 // letters wrong, at most two.

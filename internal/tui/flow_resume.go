@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,11 +39,7 @@ func (m *Model) resume(text string) tea.Cmd {
 	l := &sessionList{m: m}
 	l.Model = picker.New(picker.Options{
 		Title: "Sessions of this folder", Empty: "looking for sessions …", Query: text, Keys: m.opts.Keys,
-		Actions: []picker.Action{{Key: "ctrl+a", Help: "all folders", Run: func(int) (bool, tea.Cmd) {
-			l.anywhere = !l.anywhere
-			l.show()
-			return false, nil
-		}}},
+		Actions: l.actions(),
 		Chosen: func(i int) tea.Cmd {
 			m.opts.Engine.Send(engine.Open{Path: l.sessions[i].Path})
 			return nil
@@ -53,6 +50,48 @@ func (m *Model) resume(text string) tea.Cmd {
 		sessions, err := find(context.Background())
 		return sessionsMsg{l, sessions, err}
 	}
+}
+
+// actions are what else can be done with sessions.
+func (l *sessionList) actions() []picker.Action {
+	actions := []picker.Action{{Key: "ctrl+a", Help: "all folders", Run: func(int) (bool, tea.Cmd) {
+		l.anywhere = !l.anywhere
+		l.show()
+		return false, nil
+	}}}
+	if l.m.opts.DeleteSession != nil {
+		actions = append(actions, picker.Action{Key: "ctrl+d", Help: "deletes", Run: func(i int) (bool, tea.Cmd) {
+			return false, l.delete(l.sessions[i])
+		}})
+	}
+	return actions
+}
+
+// delete removes a session's file, if the user is sure of it.
+func (l *sessionList) delete(s Session) tea.Cmd {
+	if l.m.opened && l.m.session.Path() == s.Path {
+		l.m.refuse("This session is open")
+		return nil
+	}
+	remove := l.m.opts.DeleteSession
+	l.m.choose("Delete "+title(s)+"? This cannot be undone",
+		way{"Keep it", "", func() tea.Cmd { return nil }},
+		way{"Delete it", s.Path, func() tea.Cmd {
+			l.all = slices.DeleteFunc(l.all, func(x Session) bool { return x.Path == s.Path })
+			l.show()
+			return work("Deleted", func(ctx context.Context) error { return remove(ctx, s.Path) })
+		}})
+	return nil
+}
+
+// title is what a session is recognised by.
+func title(s Session) string {
+	for _, t := range []string{s.Name, strings.TrimSpace(s.First)} {
+		if t != "" {
+			return t
+		}
+	}
+	return "(nothing said yet)"
 }
 
 // Update implements [overlay].
@@ -88,17 +127,11 @@ func (l *sessionList) show() {
 }
 
 func (l *sessionList) item(s Session) picker.Item {
-	it := picker.Item{Title: s.Name, Mark: " "}
-	if it.Title == "" {
-		it.Title = strings.TrimSpace(s.First)
-	}
-	if it.Title == "" {
-		it.Title = "(nothing said yet)"
-	}
+	it := picker.Item{Title: title(s), Mark: " "}
 	if l.m.opened && l.m.session.Path() == s.Path {
 		it.Mark = "•"
 	}
-	it.Detail = fmt.Sprintf("%s · %d messages · %.8s", ago(l.m.opts.Now().Sub(s.Modified)), s.Messages, s.ID)
+	it.Detail = fmt.Sprintf("%s · %d messages · %s", ago(l.m.opts.Now().Sub(s.Modified)), s.Messages, shortID(s.ID))
 	if l.anywhere {
 		it.Detail += " · " + shortPath(s.Cwd, 30)
 	}

@@ -118,6 +118,20 @@ func (m *Model) showUsage(string) tea.Cmd {
 	return nil
 }
 
+// showSettings shows what is set, and where each value comes from.
+func (m *Model) showSettings(string) tea.Cmd {
+	if m.opts.Settings == nil {
+		m.refuse("There are no settings")
+		return nil
+	}
+	var facts []fact
+	for _, s := range m.opts.Settings() {
+		facts = append(facts, fact{s.Name, s.Value + "  (" + s.From + ")"})
+	}
+	m.facts("Settings", facts)
+	return nil
+}
+
 // facts shows a page of names and values.
 func (m *Model) facts(title string, facts []fact) {
 	th := m.theme
@@ -197,7 +211,7 @@ func (m *Model) palette() tea.Cmd {
 	}
 	m.push(picked{picker.New(picker.Options{
 		Title: "Commands", Items: items, Keys: m.opts.Keys,
-		Chosen: func(i int) tea.Cmd { return m.runCommand(all[i], "") },
+		Chosen: func(i int) tea.Cmd { return all[i].run(m, "") },
 	}, m.theme)})
 	return nil
 }

@@ -29,6 +29,7 @@ func bindings() []keymap.Binding[*Model] {
 		{ID: "model", Keys: []string{"alt+p"}, Help: "choose a model", Run: func(m *Model) tea.Cmd { return m.chooseModel("") }},
 		{ID: "palette", Keys: []string{"ctrl+p"}, Help: "all commands", Run: (*Model).palette},
 		{ID: "help", Keys: []string{"?"}, Help: "keys and commands, with an empty editor", When: empty, Run: (*Model).help},
+		{ID: "paste-image", Keys: []string{"ctrl+v", "alt+v"}, Help: "paste a picture", Run: (*Model).pasteImage},
 		{ID: "history", Keys: []string{"ctrl+r"}, Help: "search the prompts of the past", Run: (*Model).searchHistory},
 
 		{ID: "expand-tools", Keys: []string{"ctrl+o"}, Help: "show all of what tools gave, or little", Run: func(m *Model) tea.Cmd {
@@ -141,13 +142,16 @@ func (m *Model) escape() tea.Cmd {
 	return nil
 }
 
+// doubleEscape runs the command that the settings name: the first of those
+// that there are.
 func (m *Model) doubleEscape() tea.Cmd {
-	name := m.opts.DoubleEscape
-	if name == "" {
-		name = "tree"
+	if m.opts.DoubleEscape == "none" {
+		return nil
 	}
-	if c, ok := findCommand(name); ok && name != "none" {
-		return m.runCommand(c, "")
+	for _, name := range []string{m.opts.DoubleEscape, "tree", "branch"} {
+		if c, ok := findCommand(name); ok {
+			return c.run(m, "")
+		}
 	}
 	return nil
 }

@@ -15,6 +15,8 @@ type promptOptions struct {
 	Title string
 	Hint  string // shown while nothing is written
 	Text  string // to begin with
+	// Secret shows dots for what is written.
+	Secret bool
 	// Chosen gets the answer, which may be empty.
 	Chosen func(text string) tea.Cmd
 }
@@ -27,7 +29,7 @@ type prompt struct {
 }
 
 func (m *Model) prompt(o promptOptions) {
-	p := &prompt{m: m, opts: o, field: editor.New(editor.Options{Placeholder: o.Hint, Keys: m.opts.Keys})}
+	p := &prompt{m: m, opts: o, field: editor.New(editor.Options{Placeholder: o.Hint, Keys: m.opts.Keys, Secret: o.Secret})}
 	p.field.SetTheme(m.theme)
 	p.field.SetValue(o.Text, nil)
 	m.push(p)

@@ -86,8 +86,9 @@ func forward(events <-chan engine.Event, send func(tea.Msg)) {
 	}
 }
 
-// idLength is how much of a session's id finds it again.
-const idLength = 8
+// idLength is how much of a session's id finds it again: of a UUIDv7, the time
+// of its creation to the millisecond. Eight digits are the same for a minute.
+const idLength = 13
 
 func (m *Model) farewell() Farewell {
 	if !m.opened || m.session.Leaf() == "" {
@@ -96,10 +97,12 @@ func (m *Model) farewell() Farewell {
 	f := Farewell{Answer: lastAnswer(m.session)}
 	if m.session.Path() != "" {
 		id := m.session.Header().ID
-		f.Session = id[:min(idLength, len(id))]
+		f.Session = shortID(id)
 	}
 	return f
 }
+
+func shortID(id string) string { return id[:min(idLength, len(id))] }
 
 // leave saves the draft that was not saved yet.
 func (m *Model) leave() error {

@@ -11,6 +11,8 @@ import (
 	"banyan/internal/session"
 	"banyan/internal/tui"
 	"banyan/internal/tui/tuitest"
+
+	"pgregory.net/rapid"
 )
 
 func user(text string) session.Data {
@@ -239,7 +241,7 @@ func TestResume(t *testing.T) {
 			}, nil
 		}
 	}).Open()
-	d.Type("/resume").Press("enter").Sees("fix the parser", "1h ago · 4 messages · aaaaaaaa").Misses("elsewhere")
+	d.Type("/resume").Press("enter").Sees("fix the parser", "1h ago · 4 messages · aaaaaaaa-1").Misses("elsewhere")
 	d.Press("ctrl+a").Sees("elsewhere").Press("down", "enter").WasSent(engine.Open{Path: "/s/b"})
 }
 
@@ -426,4 +428,90 @@ func TestLeavingWithUnsavedEntries(t *testing.T) {
 	if !d.Quit() {
 		t.Error("the last choice is to leave")
 	}
+}
+
+func TestDeletingASession(t *testing.T) {
+	var deleted []string
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.Sessions = func(contextT) ([]tui.Session, error) {
+			return []tui.Session{{Path: "/s/a", First: "one", Cwd: "/home/ada/engine"}, {Path: "/s/b", First: "two", Cwd: "/home/ada/engine"}}, nil
+		}
+		o.DeleteSession = func(_ contextT, path string) error { deleted = append(deleted, path); return nil }
+	}).Open()
+	d.Type("/resume").Press("enter").Press("down", "ctrl+d").Sees("Delete two?").Press("enter").Sees("Sessions of this folder", "two")
+	d.Press("ctrl+d", "down", "enter").Misses("two").Sees("one")
+	if len(deleted) != 1 || deleted[0] != "/s/b" {
+		t.Errorf("deleted %q", deleted)
+	}
+}
+
+func TestLogin(t *testing.T) {
+	var got string
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.Providers = func() []string { return []string{"anthropic", "openai"} }
+		o.Login = func(_ contextT, provider, key string) error {
+			if got = provider + "=" + key; key == "bad" {
+				return errors.New("the key is not one of openai's")
+			}
+			return nil
+		}
+	}).Open()
+	d.Type("/login").Press("enter").Sees("anthropic").Press("down", "enter").Sees("Key of openai")
+	d.Paste("sk-secret").Misses("secret").Sees("•••••••••").Press("enter").Sees("openai is connected")
+	if got != "openai=sk-secret" {
+		t.Errorf("got %q", got)
+	}
+	d.Type("/login openai").Press("enter").Paste("bad").Press("enter").Sees("not one of openai's")
+	d.Type("/login x").Press("enter").Sees("There is no provider x: anthropic, openai")
+}
+
+func TestPastingAPicture(t *testing.T) {
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.Image = func(contextT) (llm.Image, error) { return llm.Image{Data: "AA", MIME: "image/png"}, nil }
+	}).Open()
+	d.Type("see ").Press("ctrl+v").Sees("see [Image #1]").Press("enter")
+	d.WasSent(engine.Submit{Text: "see [Image #1]", Images: []llm.Image{{Data: "AA", MIME: "image/png"}}})
+}
+
+func TestSettings(t *testing.T) {
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.Settings = func() []tui.Setting { return []tui.Setting{{"theme", "light", "settings.json"}} }
+	}).Open()
+	d.Type("/settings").Press("enter").Sees("theme  light  (settings.json)")
+}
+
+// State is the fold of the log: whatever happened, the screen shows what a
+// screen shows that opens the session now.
+func TestScreenIsTheFoldOfTheLog(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d := tuitest.New(t).Open()
+		for i := range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			switch rapid.IntRange(0, 4).Draw(rt, "step") {
+			case 0:
+				d.Append(user("prompt " + strings.Repeat("x", i)))
+			case 1:
+				d.Emit(engine.Started{What: "turn", At: tuitest.Start}, delta("streamed "), delta("text"))
+				d.Append(answer("streamed text"))
+				d.Emit(engine.Finished{What: "turn"})
+			case 2:
+				d.Emit(engine.Started{What: "turn", At: tuitest.Start}, delta("lost"), engine.Finished{What: "turn", Err: errContextCanceled})
+			case 3:
+				if path := d.Session.Snapshot().PathIDs(d.Session.Snapshot().Leaf()); len(path) > 0 {
+					if err := d.Session.Branch(rapid.SampledFrom(path).Draw(rt, "to")); err != nil {
+						rt.Fatal(err)
+					}
+					d.Emit(engine.Moved{Session: d.Session.Snapshot()})
+				}
+			case 4:
+				if leaf := d.Session.Snapshot().Leaf(); leaf != "" {
+					d.Append(session.Label{Target: leaf, Text: "here"})
+				}
+			}
+		}
+		got := d.Screen()
+		d.Open()
+		if want := d.Screen(); got != want {
+			rt.Fatalf("it shows\n%s\nwhere the log says\n%s", got, want)
+		}
+	})
 }

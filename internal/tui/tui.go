@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"banyan/internal/engine"
+	"banyan/internal/llm"
 	"banyan/internal/session"
 	"banyan/internal/tui/editor"
 	"banyan/internal/tui/keymap"
@@ -38,12 +39,21 @@ type Options struct {
 	// "tree" or "branch"; "none" for nothing. Empty is "tree".
 	DoubleEscape string
 	NoMouse      bool // leave the mouse to the terminal
+	NoTitle      bool // leave the window's title alone
+	NoProgress   bool // do not show in the terminal's own bar that something runs
 	Bell         bool // ring when something is done while the window has no focus
 
 	Models   func(context.Context) ([]Choice, error)  // of /model
 	Sessions func(context.Context) ([]Session, error) // of /resume, newest first
 	Files    func(context.Context) ([]string, error)  // of @, relative to Cwd
 	Branch   func(context.Context) string             // the version control branch; empty if none
+	Image    func(context.Context) (llm.Image, error) // the picture on the clipboard
+
+	DeleteSession func(ctx context.Context, path string) error
+	Settings      func() []Setting // of /settings
+	Providers     func() []string  // that Login knows
+	Login         func(ctx context.Context, provider, key string) error
+	Logout        func(ctx context.Context, provider string) error
 
 	History   func() ([]string, error) // prompts of other sessions, oldest first
 	Remember  func(prompt string) error
@@ -73,6 +83,9 @@ type Session struct {
 	Modified time.Time
 	Messages int
 }
+
+// Setting is a value that holds now.
+type Setting struct{ Name, Value, From string }
 
 // Model is the screen. Only Bubble Tea's goroutine touches it.
 type Model struct {
@@ -193,6 +206,10 @@ func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
 		return m.takeDraft(&engine.Draft{Text: string(msg)})
 	case failedMsg:
 		m.say(engine.Failure, msg.err.Error())
+	case imageMsg:
+		return m.editor.PasteImage(llm.Image(msg))
+	case doneMsg:
+		m.hint(string(msg))
 	case editor.Failed:
 		m.say(engine.Failure, msg.Err.Error())
 	case tea.BackgroundColorMsg:
@@ -248,5 +265,19 @@ func (m *Model) setTheme(name string) {
 	m.editor.SetTheme(th)
 }
 
-// failedMsg is the end of a tea.Cmd that could not do its work.
-type failedMsg struct{ err error }
+// failedMsg is the end of a tea.Cmd that could not do its work, doneMsg of one
+// that did.
+type (
+	failedMsg struct{ err error }
+	doneMsg   string
+)
+
+// work is a command that only succeeds or fails.
+func work(done string, f func(context.Context) error) tea.Cmd {
+	return func() tea.Msg {
+		if err := f(context.Background()); err != nil {
+			return failedMsg{err}
+		}
+		return doneMsg(done)
+	}
+}

@@ -12,11 +12,14 @@ import (
 
 // View draws the screen. It only reads.
 func (m *Model) View() tea.View {
-	v := tea.View{AltScreen: true, ReportFocus: true, WindowTitle: m.title()}
+	v := tea.View{AltScreen: true, ReportFocus: true}
+	if !m.opts.NoTitle {
+		v.WindowTitle = m.title()
+	}
 	if m.mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	if m.running != nil {
+	if m.running != nil && !m.opts.NoProgress {
 		v.ProgressBar = tea.NewProgressBar(tea.ProgressBarIndeterminate, 0)
 	}
 	if m.tooSmall() {

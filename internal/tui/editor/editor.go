@@ -18,6 +18,7 @@ type Options struct {
 	Keys        map[string][]string // overrides of [Bindings] by id
 	Sources     []Source            // of completion, asked in order
 	Command     string              // of the external editor; empty for $VISUAL, then $EDITOR
+	Secret      bool                // draw dots
 }
 
 // Model is a text field. Its owner calls [Model.Update] with messages, and

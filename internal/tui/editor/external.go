@@ -22,6 +22,9 @@ type Failed struct{ Err error }
 
 // External hands the text to the user's own editor and takes it back when that ends.
 func (m *Model) External() tea.Cmd {
+	if m.opts.Secret {
+		return nil // secrets are not written to files
+	}
 	command := strings.Fields(firstOf(m.opts.Command, os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
 	text, _ := m.expand(m.buf.text())
 	dir, err := os.MkdirTemp("", "banyan-prompt-")

@@ -30,6 +30,9 @@ func cluster(s string) string {
 
 // glyph is how a cluster is drawn, without style, and its width in cells.
 func (m *Model) glyph(c string) (string, int) {
+	if m.opts.Secret {
+		return "•", 1
+	}
 	if len(c) == 1 && c[0] >= ' ' && c[0] < 0x7f {
 		return c, 1
 	}

@@ -69,6 +69,7 @@ type Model struct {
 	matches []fuzzy.Match
 	cursor  int // in matches
 	page    int // rows that were last offered, for paging
+	airy    bool
 	done    bool
 }
 
@@ -223,12 +224,12 @@ func butLastWord(s string) string {
 	return s[:strings.LastIndexByte(s, ' ')+1]
 }
 
-// airy is the height from which on there are blank rows around the items.
-const airy = 12
+// airyFrom is the room from which on there are blank rows around the items.
+const airyFrom = 12
 
-// around is the number of rows of a list of height h that are not items.
-func around(h int) int {
-	if h >= airy {
+// around is the number of rows that are not items.
+func (m *Model) around() int {
+	if m.airy {
 		return 5
 	}
 	return 3
@@ -237,9 +238,9 @@ func around(h int) int {
 // Height is how many rows the list wants, of at most limit. It does not change
 // with the filter, so that nothing moves while one types.
 func (m *Model) Height(_, limit int) int {
-	n := max(len(m.opts.Items), 1)
-	h := min(n+around(n+5), limit)
-	m.page = max(1, h-around(h))
+	m.airy = limit >= airyFrom
+	h := min(max(len(m.opts.Items), 1)+m.around(), limit)
+	m.page = max(1, h-m.around())
 	return h
 }
 
@@ -248,9 +249,11 @@ func (m *Model) Cursor() (x, y int, ok bool) { return 2 + rich.Width(inert.Line(
 
 // View draws the list in exactly h rows of at most w cells.
 func (m *Model) View(w, h int) string {
-	blank := []string{""}[:around(h)/5]
-	lines := append([]string{m.head(w), m.filterLine(w)}, blank...)
-	rows := h - around(h)
+	lines := []string{m.head(w), m.filterLine(w)}
+	if m.airy {
+		lines = append(lines, "")
+	}
+	rows := h - m.around()
 	top := max(0, min(m.cursor-rows/2, len(m.matches)-rows))
 	titles := m.column(top, rows, w)
 	for i := top; i < len(m.matches) && i < top+rows; i++ {
