@@ -28,7 +28,7 @@ func init() {
 		// the command's parent-death signal is bound to the thread.
 		runtime.LockOSThread()
 		keep()
-		os.Exit(0)
+		syscall.Exit(0) // at once: nothing of the program is to be finished
 	}
 }
 

@@ -134,13 +134,17 @@ func (j *job) follow(ctx context.Context, timeout time.Duration, progress func()
 // drain waits for what the command has written before it ended. If processes
 // are left, they hold the pipe open and it is not known what is whose.
 func (j *job) drain() {
-	wait := 10 * time.Second // it is all in the pipe: only a stuck disk takes long
 	if len(j.process.Left()) > 0 {
-		wait = 20 * time.Millisecond
+		select {
+		case <-j.drained:
+		case <-time.After(20 * time.Millisecond):
+		}
+		return
 	}
+	<-j.process.Gone()
 	select {
-	case <-j.drained:
-	case <-time.After(wait):
+	case <-j.drained: // it is all in the pipe
+	case <-time.After(10 * time.Second): // unless a process that is not ours has it open
 	}
 }
 
