@@ -116,6 +116,12 @@ func TestCost(t *testing.T) {
 	if u := (llm.Model{}).Cost(usage); !u.CostUnknown || u.Cost.Total != 0 {
 		t.Errorf("unknown price: %+v", u)
 	}
+	if u := (llm.Model{Price: &llm.Price{Input: 3, Output: 15}}).Cost(usage); !u.CostUnknown {
+		t.Errorf("unknown price of the cache: %+v", u)
+	}
+	if u := (llm.Model{Price: &llm.Price{}}).Cost(usage); u.CostUnknown || u.Cost.Total != 0 {
+		t.Errorf("free: %+v", u)
+	}
 	if u := (llm.Model{Local: true}).Cost(usage); u.CostUnknown || u.Cost.Total != 0 {
 		t.Errorf("local: %+v", u)
 	}

@@ -71,6 +71,11 @@ func (m Model) Cost(u Usage) Usage {
 	if a := p.Above; a != nil && u.Input+u.CacheRead+u.CacheWrite > a.Tokens {
 		p = Price{Input: a.Input, Output: a.Output, CacheRead: a.CacheRead, CacheWrite: a.CacheWrite}
 	}
+	// A price list that is silent on what was used is not a price of zero.
+	if p.Input > 0 && (u.CacheRead > 0 && p.CacheRead == 0 || u.CacheWrite > 0 && p.CacheWrite == 0) {
+		u.CostUnknown = true
+		return u
+	}
 	c := Cost{
 		Input:      float64(u.Input) * p.Input / 1e6,
 		Output:     float64(u.Output) * p.Output / 1e6,
