@@ -72,18 +72,18 @@ type Run struct {
 }
 
 const (
-	maxCode = 200_000 // bytes of code beyond which it is left plain: about 0.1 s of work
-	maxLine = 5_000   // bytes of a line, for the rules that look back and forth in one
+	maxCode = 50_000 // bytes of code beyond which it is left plain: about 0.1 s of work
+	maxLine = 5_000  // bytes of a line, for the rules that look back and forth in one
 )
 
 // Lines gives the runs of each line of the code, line feeds not counted. They
 // cover every byte. Code in an unknown language, or too much of it, is one run a line.
 func Lines(lang, code string) [][]Run {
-	if len(code) > maxCode || longLine(code) {
-		return plain(code)
-	}
 	if lang == "go" {
 		return goLines(code)
+	}
+	if len(code) > maxCode || longLine(code) {
+		return plain(code)
 	}
 	lexer := load(lang)
 	if lexer == nil {

@@ -17,7 +17,7 @@ func (r *renderer) codeBlock(lines *text.Segments, language string) {
 	var code strings.Builder
 	for i := range lines.Len() {
 		s := lines.At(i)
-		code.Write(s.Value([]byte(r.src)))
+		code.Write(s.Value(r.raw))
 	}
 	if lines.Len() == 0 {
 		r.emit(nil)
@@ -39,7 +39,7 @@ func (r *renderer) codeBlock(lines *text.Segments, language string) {
 
 // codeLine draws one line.
 func (r *renderer) codeLine(s text.Segment, runs []highlight.Run) {
-	value := strings.TrimSuffix(string(s.Value([]byte(r.src))), "\n")
+	value := strings.TrimSuffix(string(s.Value(r.raw)), "\n")
 	src := s.Start - s.Padding // where it would begin if its padding were written
 	var line []rich.Span
 	for _, run := range runs {

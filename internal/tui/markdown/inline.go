@@ -114,7 +114,7 @@ func escape(text string) (string, int) {
 			return text[1:2], 2
 		}
 	case '&':
-		if i := strings.IndexByte(text, ';'); i > 1 && i < 40 {
+		if i := strings.IndexByte(text[:min(len(text), maxEntity)], ';'); i > 1 {
 			if s := html.UnescapeString(text[:i+1]); s != text[:i+1] {
 				return inert.Line(s), i + 1
 			}
@@ -122,6 +122,9 @@ func escape(text string) (string, int) {
 	}
 	return text[:1], 1
 }
+
+// maxEntity is longer than any entity, in bytes.
+const maxEntity = 40
 
 // code adds a code span; a line break within is a blank.
 func (w *inliner) code(n *ast.CodeSpan, style theme.Style, link string) {
@@ -162,8 +165,8 @@ func (w *inliner) link(n ast.Node, dest string, style theme.Style) {
 // autoLink adds a link that is its own text.
 func (w *inliner) autoLink(n *ast.AutoLink, style theme.Style) {
 	r := w.r
-	label := string(n.Label([]byte(r.src)))
-	s := rich.Span{Text: label, Style: r.th.Link.On(style), Link: webTarget(string(n.URL([]byte(r.src))))}
+	label := string(n.Label(r.raw))
+	s := rich.Span{Text: label, Style: r.th.Link.On(style), Link: webTarget(string(n.URL(r.raw)))}
 	if i := strings.Index(r.src[r.at:], label); i >= 0 {
 		s.Src, s.N = r.at+i, len(label)
 		r.at += i + len(label)

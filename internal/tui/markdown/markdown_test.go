@@ -96,6 +96,17 @@ func TestInert(t *testing.T) {
 	}
 }
 
+// A text that is made to keep the parser busy is shown as it is.
+func TestHostile(t *testing.T) {
+	src := strings.Repeat("[a](", 10_000)
+	if got := draw(src, 100_000); got != "  "+src {
+		t.Errorf("got %.80q", got)
+	}
+	if links := strings.Repeat("[a](b) ", 10_000); hostile(links) {
+		t.Error("many links are taken for one")
+	}
+}
+
 // words are pieces that Markdown is made of, for texts that are nearly Markdown.
 var words = []string{
 	"a", "word ", "日本", "👩‍💻", " ", "\n", "\n\n", "\t", "- ", "1. ", "2", ". ", "> ", "# ", "```go\n", "```\n", "func f() {\n", "~~~\n",

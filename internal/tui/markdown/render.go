@@ -1,6 +1,8 @@
 package markdown
 
 import (
+	"bytes"
+	"strings"
 	"sync"
 
 	"github.com/yuin/goldmark"
@@ -21,8 +23,9 @@ func Render(src string, width int, th theme.Theme) []string {
 
 // Rows is [Render] of a text that is inert, with the marks that lead back to it.
 func Rows(src string, width int, th theme.Theme) []rich.Row {
-	r := renderer{src: src, th: th, width: max(width, 1)}
-	return r.document(parse(src))
+	doc, raw := parse(src)
+	r := renderer{src: src, raw: raw, th: th, width: max(width, 1)}
+	return r.document(doc)
 }
 
 func texts(rows []rich.Row) []string {
@@ -39,8 +42,51 @@ var markdownParser = sync.OnceValue(func() parser.Parser {
 	)).Parser()
 })
 
-func parse(src string) ast.Node {
-	return markdownParser().Parse(text.NewReader([]byte(src)))
+// parse reads a text. The bytes are what the document's segments lie in.
+func parse(src string) (doc ast.Node, raw []byte) {
+	raw = []byte(src)
+	if hostile(src) {
+		return plainDocument(raw), raw
+	}
+	return markdownParser().Parse(text.NewReader(raw)), raw
+}
+
+// maxOpen is how many links may begin in one word. The parser looks for the end
+// of each to the end of the word, so that many of them cost the square.
+const maxOpen = 1000
+
+// hostile says whether a text is made to keep the parser busy.
+func hostile(src string) bool {
+	open := 0
+	for {
+		i := strings.Index(src, "](")
+		if i < 0 {
+			return false
+		}
+		if strings.ContainsAny(src[:i], " \t\n") {
+			open = 0
+		}
+		if open++; open > maxOpen {
+			return true
+		}
+		src = src[i+2:]
+	}
+}
+
+// plainDocument is one block of code that is all of a text.
+func plainDocument(raw []byte) ast.Node {
+	block := ast.NewCodeBlock()
+	for at := 0; at < len(raw); {
+		end := len(raw)
+		if i := bytes.IndexByte(raw[at:], '\n'); i >= 0 {
+			end = at + i + 1
+		}
+		block.Lines().Append(text.NewSegment(at, end))
+		at = end
+	}
+	doc := ast.NewDocument()
+	doc.AppendChild(doc, block)
+	return doc
 }
 
 // minWidth is the width, in cells, below which nothing is indented further:
@@ -50,6 +96,7 @@ const minWidth = 6
 // renderer draws one text.
 type renderer struct {
 	src    string
+	raw    []byte // src again, for goldmark
 	th     theme.Theme
 	width  int
 	rows   []rich.Row
@@ -105,7 +152,7 @@ func (r *renderer) block(n ast.Node) {
 		bar := []rich.Span{rich.Chrome("│ ", r.th.Rule)}
 		r.within(level{first: bar, rest: bar, quote: true, style: r.th.Quote.On(r.style())}, func() { r.blocks(n, false) })
 	case *ast.FencedCodeBlock:
-		r.codeBlock(n.Lines(), string(n.Language([]byte(r.src))))
+		r.codeBlock(n.Lines(), string(n.Language(r.raw)))
 	case *ast.CodeBlock:
 		r.codeBlock(n.Lines(), "")
 	case *ast.HTMLBlock:
@@ -136,7 +183,7 @@ func (r *renderer) heading(n *ast.Heading) {
 // html shows a block of HTML as it is written.
 func (r *renderer) html(n *ast.HTMLBlock) {
 	show := func(s text.Segment) {
-		value := s.Value([]byte(r.src))
+		value := s.Value(r.raw)
 		for len(value) > 0 && value[len(value)-1] == '\n' {
 			value = value[:len(value)-1]
 		}

@@ -105,12 +105,12 @@ func (s *Stream) draw(width int) {
 	}
 	s.drawn, s.whole = s.raw.Len(), false
 	s.tail = inert.Text(s.raw.String()[s.closed:])
-	doc := parse(s.tail)
+	doc, raw := parse(s.tail)
 	if cut := closable(doc, s.tail); cut > 0 {
 		s.close(cut)
-		doc = parse(s.tail)
+		doc, raw = parse(s.tail)
 	}
-	r := renderer{src: s.tail, th: s.th, width: max(width, 1), base: s.closedText.Len(), code: s.code}
+	r := renderer{src: s.tail, raw: raw, th: s.th, width: max(width, 1), base: s.closedText.Len(), code: s.code}
 	s.tailRows = r.document(doc)
 	if len(s.tailRows) > 0 && len(s.closedRows) > 0 {
 		s.tailRows = append([]rich.Row{{}}, s.tailRows...)
@@ -120,8 +120,9 @@ func (s *Stream) draw(width int) {
 // close draws the tail up to a byte for the last time.
 func (s *Stream) close(cut int) {
 	head := s.tail[:cut]
-	r := renderer{src: head, th: s.th, width: max(s.width, 1), base: s.closedText.Len()}
-	rows := r.document(parse(head))
+	doc, raw := parse(head)
+	r := renderer{src: head, raw: raw, th: s.th, width: max(s.width, 1), base: s.closedText.Len()}
+	rows := r.document(doc)
 	if len(rows) > 0 && len(s.closedRows) > 0 {
 		s.closedRows = append(s.closedRows, rich.Row{})
 	}

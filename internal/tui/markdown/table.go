@@ -165,6 +165,11 @@ func blanks(n int) rich.Span { return rich.Chrome(strings.Repeat(" ", n), theme.
 // line of its own after the name of its column.
 func (r *renderer) records(t table) {
 	head := t.cells[0]
+	if len(t.cells) == 1 {
+		for _, cell := range head {
+			r.lines(cell)
+		}
+	}
 	for i, row := range t.cells[1:] {
 		if i > 0 {
 			r.blank()

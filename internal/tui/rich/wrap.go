@@ -90,13 +90,11 @@ func (w *wrapper) cut() {
 		w.newline()
 		room = w.width
 	}
-	head, tail := Split(w.pending, room)
-	if len(head) == 0 { // not even one character fits: a wide one in one cell
-		head, tail = []Span{Chrome("…", w.pending[0].Style)}, dropFirst(w.pending)
-	}
+	head, tail, taken := cutFirst(w.pending, room)
+	w.pwidth -= taken
 	w.line = append(append(w.line, w.blank...), head...)
 	w.newline()
-	w.pending, w.pwidth = tail, LineWidth(tail)
+	w.pending = tail
 }
 
 func (w *wrapper) finish() [][]Span {
@@ -107,15 +105,15 @@ func (w *wrapper) finish() [][]Span {
 	return w.lines
 }
 
-// Split divides a line after at most width cells.
+// Split divides a line after at most width cells. It looks at no more of the
+// line than that.
 func Split(line []Span, width int) (head, tail []Span) {
 	for i, s := range line {
-		n := Width(s.Text)
-		if n <= width {
-			width -= n
+		at, used := prefix(s.Text, width)
+		if at == len(s.Text) {
+			width -= used
 			continue
 		}
-		at := prefix(s.Text, width)
 		head = append(head, line[:i]...)
 		a, b := s.cutAt(at)
 		if a.Text != "" {
@@ -146,20 +144,21 @@ func TruncateText(text string, width int) string {
 	if Width(text) <= width {
 		return text
 	}
-	return text[:prefix(text, width-1)] + "…"
+	at, _ := prefix(text, width-1)
+	return text[:at] + "…"
 }
 
-// prefix is the length in bytes of the longest prefix of at most width cells.
-func prefix(text string, width int) int {
-	n, used := 0, 0
+// prefix is the longest prefix of at most width cells: its bytes and its cells.
+func prefix(text string, width int) (n, used int) {
 	for g := displaywidth.StringGraphemes(text); g.Next(); {
-		used += g.Width()
-		if used > width {
+		w := g.Width()
+		if used+w > width {
 			break
 		}
+		used += w
 		n += len(g.Value())
 	}
-	return n
+	return n, used
 }
 
 // cutAt divides a span before a byte of its text. A span that is not verbatim
@@ -174,15 +173,6 @@ func (s Span) cutAt(at int) (a, b Span) {
 		b.Src, b.N = s.Src+s.N, 0
 	}
 	return a, b
-}
-
-func dropFirst(line []Span) []Span {
-	n, _ := grapheme(line[0].Text)
-	_, rest := line[0].cutAt(n)
-	if rest.Text == "" {
-		return line[1:]
-	}
-	return append([]Span{rest}, line[1:]...)
 }
 
 // nextWord takes what is not to be broken from the front of a span: a run of
@@ -276,13 +266,31 @@ func Tabs(line []Span, text string, s theme.Style, src int) []Span {
 func Hard(line []Span, width int) [][]Span {
 	width = max(width, 1)
 	var lines [][]Span
-	for LineWidth(line) > width {
-		head, tail := Split(line, width)
-		if len(head) == 0 {
-			head, tail = []Span{Chrome("…", line[0].Style)}, dropFirst(line)
-		}
+	for rest := LineWidth(line); rest > width; {
+		head, tail, taken := cutFirst(line, width)
 		lines = append(lines, head)
 		line = tail
+		rest -= taken
 	}
 	return append(lines, line)
+}
+
+// cutFirst is [Split] that always takes something, and says how many cells: a
+// wide character where there is one cell becomes an ellipsis.
+func cutFirst(line []Span, width int) (head, tail []Span, taken int) {
+	head, tail = Split(line, width)
+	if len(head) > 0 {
+		return head, tail, LineWidth(head)
+	}
+	n, wide := grapheme(line[0].Text)
+	first, rest := line[0].cutAt(n)
+	first.Text = "…"
+	taken = 1
+	if wide {
+		taken = 2
+	}
+	if rest.Text == "" {
+		return []Span{first}, line[1:], taken
+	}
+	return []Span{first}, append([]Span{rest}, line[1:]...), taken
 }

@@ -231,7 +231,10 @@ func (m *Model) TurnInView() (session.ID, bool) {
 	parts := m.window()
 	found := -1
 	for _, p := range parts {
-		if p.item >= m.items.len() || !isTurn(m.items.class(p.item)) || p.from > lead(m.draw(p.item)) {
+		if p.item >= m.items.len() || !isTurn(m.items.class(p.item)) {
+			continue
+		}
+		if begin := lead(m.draw(p.item)); begin < p.from || begin >= p.to {
 			continue
 		}
 		if found < 0 || m.turnMark(p.item).n > 1 || m.turnMark(found).n == 1 {

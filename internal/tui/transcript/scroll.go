@@ -1,5 +1,7 @@
 package transcript
 
+import "banyan/internal/session"
+
 // ScrollLines moves the screen down by n lines, up if n is negative. At the end
 // it stays with the end as that grows.
 func (m *Model) ScrollLines(n int) {
@@ -58,6 +60,22 @@ func (m *Model) NextTurn() {
 		return
 	}
 	m.Bottom()
+}
+
+// ShowEntry puts the beginning of an entry at the top of the screen. False if
+// the entry is not here.
+func (m *Model) ShowEntry(id session.ID) bool {
+	for i := m.items.len() - 1; i >= 0; i-- {
+		if m.items.at(i).block.ID != id {
+			continue
+		}
+		if owner, ok := m.owner(i); ok && m.draw(owner).claims[i] {
+			i = owner // a result: the card of its call
+		}
+		m.goTo(anchor{i, lead(m.draw(i))})
+		return true
+	}
+	return false
 }
 
 // goTo puts a line at the top of the screen, or shows the end if that comes first.

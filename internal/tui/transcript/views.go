@@ -3,9 +3,11 @@ package transcript
 import (
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	"banyan/internal/tool"
+	"banyan/internal/tui/highlight"
 	"banyan/internal/tui/inert"
 	"banyan/internal/tui/rich"
 	"banyan/internal/tui/theme"
@@ -62,16 +64,20 @@ func (s *sheet) full(c *tool.Cut, b body) {
 func (s *sheet) code(v tool.Plain) {
 	text := strings.TrimSuffix(inert.Text(v.Text), "\n")
 	at := s.say(text)
-	lines := rich.Source(text, s.th.Output, at)
+	runs := highlight.Lines(highlight.LangOf(v.Path), text)
 	first := max(v.Line, 1)
-	gutter := len(fmt.Sprint(first + len(lines)))
-	for i, line := range lines {
+	gutter := len(strconv.Itoa(first + len(runs)))
+	for i, value := range strings.Split(text, "\n") {
+		var line []rich.Span
+		for _, run := range runs[i] {
+			line = rich.Tabs(line, value[:run.Len], run.Kind.Style(s.th), at)
+			value, at = value[run.Len:], at+run.Len
+		}
+		at++ // the line feed
 		number := fmt.Sprintf("%*d  ", gutter, first+i)
-		for j, l := range rich.Hard(line, s.room(bodyIndent+len(number))) {
-			if j > 0 {
-				number = strings.Repeat(" ", len(number))
-			}
+		for _, l := range rich.Hard(line, s.room(bodyIndent+len(number))) {
 			s.put([]rich.Row{rich.Draw(l).Indent(number, s.th.LineNumber)}, bodyIndent, noSign)
+			number = blanks(len(number))
 		}
 	}
 }
