@@ -59,13 +59,18 @@ type SetLabel struct {
 type SetName struct{ Name string }
 
 // Navigate moves the leaf: to the parent of a user's message, whose content
-// comes back as a draft, or to any other entry itself.
+// comes back as a draft, or to any other entry itself, or, with the zero Target,
+// before the first entry. It is answered by one [Moved] or one [Stayed].
 type Navigate struct {
 	Target session.ID
 	// Summarize what is left behind, with more instructions or instead of the usual ones.
 	Summarize    bool
 	Instructions string
 	Replace      bool
+	// Label names the summary, or the target where there is none; empty for no label.
+	Label string
+	// Interrupt ends what runs first.
+	Interrupt bool
 }
 
 // RunCommand runs a shell command of the user's and records it. It asks nobody.

@@ -45,6 +45,7 @@ type Config struct {
 	System     string // system prompt; the same for every request of a session
 	Policy     Policy
 	Compaction Compaction
+	Hooks      Hooks // of extensions; nil for none
 	// MaxRounds limits the requests of a turn; 0 means no limit.
 	MaxRounds int
 	// RetryAfter is the time between tries to save what the disk refused; zero
@@ -78,7 +79,8 @@ type Engine struct {
 	asks     map[int]chan Answer
 	nextAsk  int
 	steering []Submit
-	waiting  []Submit // follow-ups
+	waiting  []Submit  // follow-ups
+	then     *Navigate // when the job has ended
 
 	model    session.ModelRef
 	client   llm.Client
@@ -307,7 +309,10 @@ func (e *Engine) finished(err error) {
 	e.job = nil
 	e.emit(Finished{What: what, Err: err})
 	e.emitState()
-	if err == nil && !e.closing {
+	if then := e.then; then != nil && !e.closing {
+		e.then = nil
+		e.navigate(*then)
+	} else if err == nil && !e.closing {
 		e.startQueued()
 	}
 }

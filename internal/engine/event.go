@@ -35,6 +35,12 @@ type Moved struct {
 	Draft   *Draft
 }
 
+// Stayed: a [Navigate] was not done and nothing has changed.
+type Stayed struct {
+	Target session.ID
+	Err    error // why; nil where the leaf is there already, context.Canceled when interrupted
+}
+
 // State is what the footer shows. It comes whenever any of it changes.
 type State struct {
 	Model         session.ModelRef
@@ -140,6 +146,7 @@ const (
 func (Opened) isEvent()            {}
 func (Appended) isEvent()          {}
 func (Moved) isEvent()             {}
+func (Stayed) isEvent()            {}
 func (State) isEvent()             {}
 func (Started) isEvent()           {}
 func (Progress) isEvent()          {}

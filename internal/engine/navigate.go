@@ -1,13 +1,10 @@
 package engine
 
 import (
-	"context"
 	"fmt"
-	"slices"
 
 	"banyan/internal/llm"
 	"banyan/internal/session"
-	"banyan/internal/summary"
 )
 
 // enter makes a session the current one and tells the front end.
@@ -74,108 +71,6 @@ func (e *Engine) idleOr(what string) bool {
 	}
 	e.notice(Warning, "A %s is running. Press Esc to end it, then %s.", e.job.what, what)
 	return false
-}
-
-// navigate moves the leaf as a user means it: all of it, or nothing.
-func (e *Engine) navigate(n Navigate) {
-	if !e.idleOr("go there") {
-		return
-	}
-	snap := e.session.Snapshot()
-	if n.Target == snap.Leaf() {
-		return
-	}
-	entry, ok, err := snap.Entry(n.Target)
-	if err != nil || !ok {
-		e.notice(Failure, "There is no entry %s in this session.", n.Target)
-		return
-	}
-	to, d := landing(entry)
-	if n.Summarize {
-		if job, ok := e.branchJob(snap, n); ok {
-			e.leaveWithSummary(to, d, snap.Leaf(), job)
-			return
-		}
-	}
-	if err := e.moveLeaf(to); err != nil {
-		e.notice(Failure, "Nothing was changed: %v", err)
-		return
-	}
-	e.moved(d)
-}
-
-func (e *Engine) moveLeaf(to session.ID) error {
-	if to == "" {
-		e.session.ResetLeaf()
-		return nil
-	}
-	return e.session.Branch(to)
-}
-
-// branchJob plans the summary of what is left behind: the way from the leaf
-// back to where it meets the target's path.
-func (e *Engine) branchJob(snap session.Snapshot, n Navigate) (summary.Job, bool) {
-	path, err := snap.Branch(snap.Leaf())
-	if err != nil {
-		return summary.Job{}, false
-	}
-	common := snap.ID(snap.Tree().Common(snap.Node(snap.Leaf()), snap.Node(n.Target)))
-	from := 1 + slices.IndexFunc(path, func(e session.Entry) bool { return e.ID == common })
-	return summary.Branch(path[from:], summary.BranchOptions{
-		Window: e.info.Context, Reserve: e.cfg.Compaction.Reserve,
-		Instructions: n.Instructions, Replace: n.Replace,
-	})
-}
-
-// leaveWithSummary asks the model for the summary and then moves, in one step.
-// Until then nothing has changed; where it fails nothing does.
-func (e *Engine) leaveWithSummary(to session.ID, d *Draft, left session.ID, job summary.Job) {
-	s := summariser{e, e.client, e.model, e.info}
-	e.start("summary", func(ctx context.Context) error {
-		text, usage, err := s.run(ctx, job)
-		if err != nil {
-			return err
-		}
-		files := job.Files
-		files.LeftLeaf = left
-		return e.do(func() error {
-			entry, err := e.session.BranchWithSummary(to, session.BranchSummary{Summary: job.FinishBranch(text), Details: &files, Usage: &usage})
-			if err := e.accept([]session.Entry{entry}, err); err != nil {
-				return err
-			}
-			e.moved(d)
-			return nil
-		})
-	})
-}
-
-// landing is where choosing an entry leads: before a message that a user can
-// write anew, whose content becomes the draft, else to the entry itself.
-func landing(entry session.Entry) (session.ID, *Draft) {
-	switch data := entry.Data.(type) {
-	case session.Message:
-		if data.Role == llm.User {
-			return entry.Parent, draft(data.Content)
-		}
-	case session.CustomMessage:
-		return entry.Parent, draft(data.Content)
-	}
-	return entry.ID, nil
-}
-
-// moved tells where the leaf is now, and takes over what holds there.
-func (e *Engine) moved(d *Draft) {
-	snap := e.session.Snapshot()
-	c, err := snap.State(snap.Leaf())
-	if err != nil {
-		e.notice(Failure, "The session could not be read: %v", err)
-		return
-	}
-	e.restore(snap, c)
-	e.emit(Moved{Session: snap, Draft: d})
-	e.emitState()
-	e.countUsage()
-	e.idle.Reset(positionAfter)
 }
 
 func (e *Engine) savePosition() {

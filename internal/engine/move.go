@@ -1,0 +1,262 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"banyan/internal/llm"
+	"banyan/internal/session"
+	"banyan/internal/summary"
+)
+
+// The flow of a navigation, top to bottom: navigate → planMove → (beside the
+// owner, where somebody is to be asked) carryOut → commit → moved. Nothing has
+// changed before commit; every Navigate is answered by one Moved or one Stayed.
+
+// move is a navigation that is planned.
+type move struct {
+	Navigate
+	snap   session.Snapshot // as it was planned on
+	to     session.ID       // where the leaf goes; zero before the first entry
+	draft  *Draft
+	common session.ID
+	left   []session.ID // what is left behind, oldest first
+}
+
+var (
+	errBusy    = errors.New("something is running")
+	errNoModel = errors.New("no model can write the summary; choose one with /model, or go without a summary")
+)
+
+// navigate moves the leaf as a user means it: all of it, or nothing.
+func (e *Engine) navigate(n Navigate) {
+	if e.job != nil {
+		if n.Interrupt {
+			if was := e.then; was != nil {
+				e.emit(Stayed{Target: was.Target, Err: context.Canceled})
+			}
+			e.interrupt()
+			e.then = &n // when it has ended
+			return
+		}
+		e.idleOr("go there")
+		e.emit(Stayed{Target: n.Target, Err: errBusy})
+		return
+	}
+	snap := e.session.Snapshot()
+	if n.Target == snap.Leaf() {
+		e.emit(Stayed{Target: n.Target})
+		return
+	}
+	m, err := planMove(snap, n)
+	if err != nil {
+		e.notice(Failure, "%v", err)
+		e.emit(Stayed{Target: n.Target, Err: err})
+		return
+	}
+	if e.cfg.Hooks == nil && !n.Summarize {
+		if _, err := e.commit(m, nil); err != nil {
+			e.notice(Failure, "Nothing was changed: %v", err)
+			e.emit(Stayed{Target: n.Target, Err: err})
+		}
+		return
+	}
+	what := "navigation"
+	if n.Summarize {
+		what = "summary"
+	}
+	s := summariser{e, e.client, e.model, e.info}
+	e.start(what, func(ctx context.Context) error {
+		err := m.carryOut(ctx, s)
+		if err != nil {
+			_ = e.do(func() error { e.emit(Stayed{Target: n.Target, Err: err}); return nil })
+		}
+		return err
+	})
+}
+
+// planMove works out where a navigation leads and what it leaves behind: the way
+// from the leaf back to where it meets the target's path.
+func planMove(snap session.Snapshot, n Navigate) (*move, error) {
+	m := &move{Navigate: n, snap: snap}
+	if n.Target != "" {
+		entry, ok, err := snap.Entry(n.Target)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, fmt.Errorf("there is no entry %s in this session", n.Target)
+		}
+		m.to, m.draft = landing(entry)
+	}
+	if _, err := snap.State(m.to); err != nil {
+		return nil, err
+	}
+	m.common, m.left = Left(snap, n.Target)
+	return m, nil
+}
+
+// Left is what going to a target (zero: before the first entry) leaves behind,
+// oldest first, and the deepest entry that the two paths have in common.
+func Left(snap session.Snapshot, target session.ID) (common session.ID, left []session.ID) {
+	view := snap.Tree()
+	at := view.Common(snap.Node(snap.Leaf()), snap.Node(target))
+	for n := snap.Node(snap.Leaf()); n != at; n = view.Parent(n) {
+		left = append(left, snap.ID(n))
+	}
+	slices.Reverse(left)
+	return snap.ID(at), left
+}
+
+// entries reads what is left behind.
+func (m *move) entries() ([]session.Entry, error) {
+	entries := make([]session.Entry, len(m.left))
+	for i, id := range m.left {
+		e, _, err := m.snap.Entry(id)
+		if err != nil {
+			return nil, err
+		}
+		entries[i] = e
+	}
+	return entries, nil
+}
+
+// carryOut asks the hooks and the model, in a job's goroutine, and then moves in
+// one step.
+func (m *move) carryOut(ctx context.Context, s summariser) error {
+	left, err := m.entries()
+	if err != nil {
+		return err
+	}
+	var change TreeChange
+	hooks := s.cfg.Hooks
+	if hooks != nil {
+		change, err = hooks.BeforeTree(ctx, TreePreparation{
+			Target: m.Target, OldLeaf: m.snap.Leaf(), NewLeaf: m.to, Common: m.common, Left: left, Navigate: m.Navigate,
+		})
+		if err != nil {
+			return err
+		}
+		m.take(change)
+	}
+	var sum *session.BranchSummary
+	if m.Summarize {
+		if sum, err = m.summarise(ctx, s, left, change.Summary); err != nil {
+			return err
+		}
+	}
+	var done TreeDone
+	err = s.do(func() error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		done, err = s.commit(m, sum)
+		return err
+	})
+	if err == nil && hooks != nil {
+		hooks.Tree(ctx, done)
+	}
+	return err
+}
+
+// take has a hook's wishes go before the user's.
+func (m *move) take(c TreeChange) {
+	if c.Instructions != nil {
+		m.Instructions, m.Replace = *c.Instructions, c.Replace
+	}
+	if c.Label != "" {
+		m.Label = c.Label
+	}
+}
+
+// summarise gives the summary of what is left behind; nil where that is nothing
+// that a model could see.
+func (m *move) summarise(ctx context.Context, s summariser, left []session.Entry, given *session.BranchSummary) (*session.BranchSummary, error) {
+	job, ok := summary.Branch(left, summary.BranchOptions{
+		Window: s.info.Context, Reserve: s.cfg.Compaction.Reserve,
+		Instructions: m.Instructions, Replace: m.Replace,
+	})
+	files := job.Files
+	files.LeftLeaf = m.snap.Leaf()
+	switch {
+	case given != nil:
+		sum := *given
+		sum.FromHook = true
+		if sum.Details == nil {
+			sum.Details = &files
+		}
+		return &sum, nil
+	case !ok:
+		return nil, nil
+	case s.client == nil:
+		return nil, errNoModel
+	}
+	text, usage, err := s.run(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	return &session.BranchSummary{Summary: job.FinishBranch(text), Details: &files, Usage: &usage}, nil
+}
+
+// commit moves the leaf, with a summary where there is one, sets the label, and
+// tells. Where it fails nothing has changed.
+func (e *Engine) commit(m *move, sum *session.BranchSummary) (TreeDone, error) {
+	done := TreeDone{OldLeaf: e.session.Snapshot().Leaf()}
+	target := m.Target
+	if sum == nil {
+		if err := e.moveLeaf(m.to); err != nil {
+			return done, err
+		}
+	} else {
+		entry, err := e.session.BranchWithSummary(m.to, *sum)
+		if err := e.accept([]session.Entry{entry}, err); err != nil {
+			return done, err
+		}
+		target, done.Summary, done.FromHook = entry.ID, &entry, sum.FromHook
+	}
+	if m.Label != "" && target != "" {
+		e.record("set the label", session.Label{Target: target, Text: m.Label})
+	}
+	e.moved(m.draft)
+	done.NewLeaf = e.session.Snapshot().Leaf()
+	return done, nil
+}
+
+func (e *Engine) moveLeaf(to session.ID) error {
+	if to == "" {
+		e.session.ResetLeaf()
+		return nil
+	}
+	return e.session.Branch(to)
+}
+
+// landing is where choosing an entry leads: before a message that a user can
+// write anew, whose content becomes the draft, else to the entry itself.
+func landing(entry session.Entry) (session.ID, *Draft) {
+	switch data := entry.Data.(type) {
+	case session.Message:
+		if data.Role == llm.User {
+			return entry.Parent, draft(data.Content)
+		}
+	case session.CustomMessage:
+		return entry.Parent, draft(data.Content)
+	}
+	return entry.ID, nil
+}
+
+// moved tells where the leaf is now, and takes over what holds there.
+func (e *Engine) moved(d *Draft) {
+	snap := e.session.Snapshot()
+	c, err := snap.State(snap.Leaf())
+	if err != nil {
+		e.notice(Failure, "The session could not be read: %v", err)
+		return
+	}
+	e.restore(snap, c)
+	e.emit(Moved{Session: snap, Draft: d})
+	e.emitState()
+	e.countUsage()
+	e.idle.Reset(positionAfter)
+}
