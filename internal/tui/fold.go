@@ -57,6 +57,10 @@ func (m *Model) take(ev engine.Event) tea.Cmd {
 		return m.queued(ev)
 	case engine.Finished:
 		return m.finish(ev)
+	case engine.CommandRunning:
+		m.shell = ev.Command
+	case engine.ContextReport:
+		m.reported(ev)
 	case engine.CompactionEnded:
 		m.compacted(ev)
 	case engine.Notice:
@@ -147,7 +151,7 @@ func (m *Model) progress(ev llm.Event) {
 }
 
 func (m *Model) finish(ev engine.Finished) tea.Cmd {
-	m.running, m.retry = nil, nil
+	m.running, m.retry, m.shell = nil, nil, session.Command{}
 	m.transcript.Commit()
 	if ev.Err != nil && !errors.Is(ev.Err, context.Canceled) {
 		m.say(engine.Failure, ev.Err.Error())

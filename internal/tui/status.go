@@ -102,10 +102,7 @@ func (m *Model) noticeSpans() []rich.Span {
 }
 
 func (m *Model) runningSpans() []rich.Span {
-	what := map[string]string{"turn": "Working"}[m.running.What]
-	if what == "" {
-		what = "Working on the " + m.running.What
-	}
+	what, enter := m.doing()
 	line := []rich.Span{
 		rich.Chrome("● ", m.theme.Running),
 		rich.Chrome(inert.Line(what), m.theme.Text),
@@ -113,7 +110,31 @@ func (m *Model) runningSpans() []rich.Span {
 	if d := m.opts.Now().Sub(m.running.At); d >= time.Second {
 		line = append(line, rich.Chrome(" "+duration(d), m.theme.Dim))
 	}
-	return append(line, m.hints("esc", "interrupts", "enter", "steers")...)
+	line = append(line, m.hints("esc", "interrupts")...)
+	if enter != "" {
+		line = append(line, m.hints("enter", enter)...)
+	}
+	if out := lastLine(m.shell.Output); out != "" {
+		line = append(line, rich.Chrome("  "+out, m.theme.Faint))
+	}
+	return line
+}
+
+// doing says what runs, and what Enter does meanwhile.
+func (m *Model) doing() (what, enter string) {
+	switch {
+	case m.shell.Command != "":
+		return "Running " + m.shell.Command, ""
+	case m.running.What == "turn":
+		return "Working", "steers"
+	}
+	return "Working on the " + m.running.What, ""
+}
+
+// lastLine is the last line of a program's output that is not blank.
+func lastLine(output string) string {
+	output = strings.TrimSpace(output)
+	return inert.Line(inert.Output(output[strings.LastIndexByte(output, '\n')+1:]))
 }
 
 func (m *Model) retrySpans() []rich.Span {

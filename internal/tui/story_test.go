@@ -515,3 +515,27 @@ func TestScreenIsTheFoldOfTheLog(t *testing.T) {
 		}
 	})
 }
+
+func TestRunningACommand(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Type("!go test ./...").Press("enter").Type("!!env").Press("enter").Type("!").Press("enter")
+	d.WasSent(engine.RunCommand{Command: "go test ./..."}, engine.RunCommand{Command: "env", Exclude: true}, engine.Submit{Text: "!"})
+	d.Emit(engine.Started{What: "command", At: tuitest.Start}, engine.CommandRunning{Command: session.Command{Command: "go test ./...", Output: "ok a\n\x1b[1mok b\n"}})
+	d.Sees("Running go test ./...", "Esc interrupts", "ok b").Misses("steers", "ok a")
+	d.Append(session.Command{Command: "go test ./...", Output: "ok a\nok b\n"})
+	d.Emit(engine.Finished{What: "command"}).Misses("Running").Sees("ok a")
+}
+
+func TestContext(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Type("/context").Press("enter").WasSent(engine.Inspect{})
+	d.Emit(engine.ContextReport{
+		Window: 200_000, Reserve: 32_000, Total: 60_000, Counted: 61_234,
+		Parts:   []engine.ContextPart{{Kind: engine.ContextSystem, Count: 1, Tokens: 4_000}, {Kind: engine.ContextResults, Count: 7, Tokens: 56_000}},
+		Entries: []engine.ContextEntry{{ID: "a1", Kind: engine.ContextPrompts, Text: "small", Tokens: 9}, {ID: "b2", Kind: engine.ContextResults, Text: "big", Tokens: 50_000}},
+	})
+	d.Sees("What the model sees", "tool results", "28.0%", "free", "54.0%", "61k", "b2  big")
+	if s := d.Screen(); strings.Index(s, "b2") > strings.Index(s, "a1") {
+		t.Errorf("the largest comes first:\n%s", s)
+	}
+}

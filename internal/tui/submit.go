@@ -25,12 +25,11 @@ func (m *Model) submit(followUp bool) tea.Cmd {
 	}
 	m.editor.Clear()
 	m.transcript.Bottom()
-	if shell, ok := strings.CutPrefix(text, "!"); ok {
-		shell, exclude := strings.CutPrefix(shell, "!")
-		m.opts.Engine.Send(engine.RunCommand{Command: strings.TrimSpace(shell), Exclude: exclude})
-		return m.remember(text)
+	if run, ok := shellCommand(text); ok {
+		m.opts.Engine.Send(run)
+	} else {
+		m.opts.Engine.Send(engine.Submit{Text: text, Images: images, FollowUp: followUp})
 	}
-	m.opts.Engine.Send(engine.Submit{Text: text, Images: images, FollowUp: followUp})
 	return m.remember(text)
 }
 
@@ -45,6 +44,14 @@ func slash(text string) (name, args string, ok bool) {
 		return "", "", false
 	}
 	return name, strings.TrimSpace(args), true
+}
+
+// shellCommand reads "!command", and "!!command" for one that models do not see.
+func shellCommand(text string) (engine.RunCommand, bool) {
+	rest, ok := strings.CutPrefix(text, "!")
+	rest, exclude := strings.CutPrefix(rest, "!")
+	rest = strings.TrimSpace(rest)
+	return engine.RunCommand{Command: rest, Exclude: exclude}, ok && rest != ""
 }
 
 // remember keeps a prompt for other sessions.

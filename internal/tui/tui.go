@@ -101,6 +101,7 @@ type Model struct {
 	queue   engine.Queue
 	running *engine.Started // nil when idle
 	retry   *retry          // the request failed and is tried again
+	shell   session.Command // what the user runs with !; no Command: nothing
 
 	// What is on the screen.
 	transcript *transcript.Model
