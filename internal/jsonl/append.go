@@ -118,23 +118,34 @@ const (
 // look compares the file at the log's path with the one that the log knows.
 // One call of the system says all: if it is our file, its size is the size.
 func (l *Log) look() (standing, error) {
-	st, err := l.fs.Stat(l.path)
 	h := l.file.Load()
+	where := inPlace
+	st, err := l.fs.Stat(l.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return absent, nil
+		where = absent
 	case err != nil:
 		return 0, describe("look at", l.path, err)
 	case h == nil:
 		return 0, describe("create", l.path, fs.ErrExist)
 	case st.ID != h.id:
-		return replaced, nil
+		where = replaced
+	}
+	if h == nil {
+		return where, nil
+	}
+	if where != inPlace { // ours may have grown before it lost its name
+		if st, err = h.Stat(); err != nil {
+			return 0, describe("look at the open", l.path, err)
+		}
+	}
+	switch {
 	case st.Size < l.size:
 		return 0, describe("append to", l.path, ErrShrunk)
 	case st.Size > l.size || len(l.unread) > 0:
 		return 0, &GrownError{Path: l.path}
 	}
-	return inPlace, nil
+	return where, nil
 }
 
 // saveTail keeps a torn tail in a file of its own before anything cuts it off.

@@ -117,7 +117,7 @@ type handle struct {
 // [fs.ErrPermission] or the like when opened for writing: open it ReadOnly.
 func Open(path string, o Options) (*Log, error) {
 	l := newLog(path, o)
-	for {
+	for range 100 {
 		h, current, err := l.open()
 		if err != nil {
 			return nil, describe("open", path, err)
@@ -130,6 +130,7 @@ func Open(path string, o Options) (*Log, error) {
 		// log anew: this is the old file.
 		h.Close()
 	}
+	return nil, describe("open", path, ErrGone)
 }
 
 // open opens and locks the file; current says that it is still the one at the path.

@@ -39,7 +39,7 @@ func doubtfulLock(f *os.File) error {
 		return nil
 	}
 	if name := networkFS(int64(st.Type)); name != "" {
-		return fmt.Errorf("%w on a network file system (%s)", ErrNoLock, name)
+		return fmt.Errorf("%w: a network file system (%s)", ErrNoLock, name)
 	}
 	return nil
 }

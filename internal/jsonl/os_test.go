@@ -287,3 +287,22 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	})
 }
+
+// TestFileSizeLimit: a process that may not write larger files is refused, lives
+// to say so, and leaves whole lines.
+func TestFileSizeLimit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	inner := child(t, "append", path, "2")
+	cmd := exec.Command("/bin/sh", "-c", `ulimit -f 4000; exec "$0" "$1" "$2"`, inner.Path, path, "2")
+	cmd.Env = inner.Env
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	acked, err := cmd.Output()
+	if err == nil || !strings.Contains(said.String(), "file too large") {
+		t.Fatalf("%v, %q", err, said.String())
+	}
+	n, torn := readRecords(t, path)
+	if n != bytes.Count(acked, []byte("\n")) || torn {
+		t.Errorf("%d records, torn %t, %d acknowledged", n, torn, bytes.Count(acked, []byte("\n")))
+	}
+}

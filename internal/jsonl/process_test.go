@@ -89,8 +89,6 @@ func openOrCreate(path string) (*jsonl.Log, error) {
 	return jsonl.Open(path, jsonl.Options{})
 }
 
-func discard(jsonl.Line) bool { return true }
-
 // childAppend appends numbered records for ever and says on its standard output
 // which are acknowledged.
 func childAppend(path string, args []string) error {
