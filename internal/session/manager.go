@@ -47,6 +47,7 @@ type Manager struct {
 	begun   bool     // the file exists, or should
 	old     [][]byte // lines of the migrated form, until it is written
 	version int      // of the file while old is not nil
+	givenUp bool     // a Close has failed; the next one closes whatever is lost
 
 	snap *state // the current state, nil after a change
 }
@@ -246,7 +247,7 @@ func (m *Manager) commit(lines [][]byte, begins bool) error {
 			m.fold.line(line, m.fold.mem.add(line))
 		}
 	}
-	m.leaf, m.snap = m.fold.leaf, nil
+	m.moveTo(m.fold.leaf)
 	if err != nil {
 		return &UnsavedError{Count: m.Unsaved(), Err: err}
 	}
@@ -326,28 +327,28 @@ func (m *Manager) Branch(id ID) error {
 	if n == tree.None {
 		return notFound(m.Snapshot(), id)
 	}
-	m.leaf, m.snap = n, nil
+	m.moveTo(n)
 	return nil
 }
 
 // ResetLeaf moves the leaf before the first entry: the next one is a new root.
-func (m *Manager) ResetLeaf() { m.leaf, m.snap = tree.None, nil }
+func (m *Manager) ResetLeaf() { m.moveTo(tree.None) }
+
+func (m *Manager) moveTo(n tree.Node) { m.leaf, m.snap = n, nil }
 
 // BranchWithSummary moves the leaf to an entry (zero: before the first) and
 // appends a summary there. Its From is set. Where it fails the leaf stays.
 func (m *Manager) BranchWithSummary(to ID, s BranchSummary) (Entry, error) {
 	before := m.leaf
-	m.ResetLeaf()
-	if to != "" {
-		if err := m.Branch(to); err != nil {
-			m.leaf = before
-			return Entry{}, err
-		}
+	if to == "" {
+		m.ResetLeaf()
+	} else if err := m.Branch(to); err != nil {
+		return Entry{}, err
 	}
 	s.From = to
 	e, err := m.Append(s)
 	if e.ID == "" {
-		m.leaf, m.snap = before, nil
+		m.moveTo(before)
 	}
 	return e, err
 }
@@ -359,7 +360,7 @@ func (m *Manager) RemoveLeafMessage(id ID) bool {
 	if m.leaf == tree.None || s.Leaf() != id || s.Class(m.leaf).Kind != (Message{}).kind() {
 		return false
 	}
-	m.leaf, m.snap = m.fold.forest.View().Parent(m.leaf), nil
+	m.moveTo(m.fold.forest.View().Parent(m.leaf))
 	return true
 }
 
@@ -445,21 +446,28 @@ func (m *Manager) Notices() []string {
 	return m.log.Notices()
 }
 
-// Close saves the position and gives the file back. The error says how many
-// entries are lost unless [Manager.SaveAs] saves them elsewhere first.
+// Close saves the position and gives the file back. Where entries cannot be
+// saved the error is an [*UnsavedError] and the session stays open, so that
+// [Manager.SaveAs] can still save them; a second Close gives them up.
 func (m *Manager) Close() error {
 	if m.log == nil {
 		return nil
 	}
-	err := m.SavePosition()
-	if err == nil {
-		err = m.Flush()
+	_ = m.SavePosition() // a position that cannot be saved is no loss
+	err := m.Flush()
+	if err != nil && !m.givenUp {
+		m.givenUp = true
+		return fmt.Errorf("closing the session: %w", err)
 	}
 	closeErr := m.log.Close()
-	if err == nil {
-		err = closeErr
+	if _, pending := errors.AsType[*jsonl.PendingError](closeErr); pending {
+		closeErr = m.log.Close() // they are entries, which err tells of, or a position
+		_, pending = errors.AsType[*jsonl.PendingError](closeErr)
+		if pending {
+			closeErr = nil
+		}
 	}
-	if err != nil {
+	if err = errors.Join(err, closeErr); err != nil {
 		return fmt.Errorf("closing the session: %w", err)
 	}
 	return nil
