@@ -79,6 +79,11 @@ func load(name string, p Profile) (Theme, error) {
 		}
 		f = base.overlaid(f)
 	}
+	for color := range f.Colors {
+		if _, ok := attrNames[color]; ok || color == "on" || color == "default" {
+			return Theme{}, fmt.Errorf("a colour cannot be called %q: the word means something else in a style", color)
+		}
+	}
 	t := Theme{Name: name, Dark: f.Dark == nil || *f.Dark}
 	fields := reflect.ValueOf(&t).Elem()
 	for key, text := range f.Styles {

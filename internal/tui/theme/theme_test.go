@@ -89,6 +89,7 @@ func TestUserTheme(t *testing.T) {
 	bad := map[string]string{
 		`{"styles":{"headline":"red"}}`:    `no style "headline"`,
 		`{"styles":{"heading":"reddish"}}`: `"reddish" is not a colour`,
+		`{"colors":{"bold":"#000000"}}`:    `cannot be called "bold"`,
 		`{"extends":"none"}`:               "shipped are ansi16",
 		`{"style":{}}`:                     "unknown field",
 		`{`:                                "unexpected EOF",

@@ -155,7 +155,8 @@ const maxWordDiff = 2000
 // changedWords finds the bytes of two lines that differ, in whole words. Lines
 // that have little in common are left alone: the marks would say nothing.
 func changedWords(a, b string) (inA, inB [][2]int) {
-	if len(a) > maxWordDiff || len(b) > maxWordDiff {
+	shorter := min(len(strings.TrimSpace(a)), len(strings.TrimSpace(b)))
+	if shorter == 0 || len(a) > maxWordDiff || len(b) > maxWordDiff {
 		return nil, nil
 	}
 	wa, wb := wordEnds(a), wordEnds(b)
@@ -165,14 +166,14 @@ func changedWords(a, b string) (inA, inB [][2]int) {
 	for _, e := range edits {
 		from, to := wordAt(wa, e.Start), wordAt(wa, e.End)
 		n := strings.Count(e.New, "\n")
-		inA = join2(inA, span(wa, from, to))
-		inB = join2(inB, span(wb, from+shift, from+shift+n))
+		inA = join2(inA, trim(a, span(wa, from, to)))
+		inB = join2(inB, trim(b, span(wb, from+shift, from+shift+n)))
 		shift += n - (to - from)
 	}
 	for _, w := range inA {
 		sameBytes -= w[1] - w[0]
 	}
-	if sameBytes*2 < min(len(strings.TrimSpace(a)), len(strings.TrimSpace(b))) {
+	if sameBytes*2 < shorter {
 		return nil, nil
 	}
 	return inA, inB
@@ -239,6 +240,17 @@ func span(ends []int, from, to int) [2]int {
 		begin = ends[from-1]
 	}
 	return [2]int{begin, ends[to-1]}
+}
+
+// trim takes the blanks from the ends of a stretch.
+func trim(s string, w [2]int) [2]int {
+	for w[0] < w[1] && s[w[0]] == ' ' {
+		w[0]++
+	}
+	for w[0] < w[1] && s[w[1]-1] == ' ' {
+		w[1]--
+	}
+	return w
 }
 
 // join2 adds a stretch to others, one with the last where they touch.
