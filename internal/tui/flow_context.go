@@ -36,9 +36,9 @@ func (m *Model) reported(r engine.ContextReport) {
 func (m *Model) contextStyle(k engine.ContextKind) theme.Style {
 	th := m.theme
 	style, ok := map[engine.ContextKind]theme.Style{
-		engine.ContextSystem: th.Dim, engine.ContextTools: th.Constant, engine.ContextSummaries: th.Summary,
-		engine.ContextPrompts: th.UserBar, engine.ContextAnswers: th.Keyword, engine.ContextResults: th.Code,
-		engine.ContextCommands: th.Warning, engine.ContextNotes: th.Comment, engine.ContextImages: th.Type,
+		engine.ContextSystem: th.Dim, engine.ContextTools: th.Type, engine.ContextSummaries: th.Summary,
+		engine.ContextPrompts: th.UserBar, engine.ContextAnswers: th.Link, engine.ContextResults: th.Code,
+		engine.ContextCommands: th.Warning, engine.ContextNotes: th.Comment, engine.ContextImages: th.Failure,
 	}[k]
 	if !ok {
 		return th.Text

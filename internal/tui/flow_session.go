@@ -2,12 +2,12 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"banyan/internal/engine"
 	"banyan/internal/llm"
 	"banyan/internal/session"
+	"banyan/internal/tree"
 	"banyan/internal/tui/inert"
 	"banyan/internal/tui/picker"
 	"banyan/internal/tui/rich"
@@ -159,12 +159,11 @@ func (m *Model) facts(title string, facts []fact) {
 
 // copyAnswer puts the last answer on the clipboard of the terminal.
 func (m *Model) copyAnswer(string) tea.Cmd {
-	text := lastAnswer(m.session)
-	if text == "" {
+	if m.answer == "" {
 		m.refuse("There is no answer to copy yet")
 		return nil
 	}
-	return m.copy(text)
+	return m.copy(m.answer)
 }
 
 func (m *Model) copy(text string) tea.Cmd {
@@ -174,15 +173,25 @@ func (m *Model) copy(text string) tea.Cmd {
 
 // lastAnswer is the text of the newest answer on the active path.
 func lastAnswer(s session.Snapshot) string {
-	for _, id := range slices.Backward(s.PathIDs(s.Leaf())) {
-		if c := s.Class(s.Node(id)); c.Role != llm.Assistant || !c.HasText {
+	if s.Leaf() == "" {
+		return ""
+	}
+	view := s.Tree()
+	for n := s.Node(s.Leaf()); n != tree.None; n = view.Parent(n) {
+		if c := s.Class(n); c.Role != llm.Assistant || !c.HasText {
 			continue
 		}
-		if e, ok, err := s.Entry(id); ok && err == nil {
-			if msg, ok := e.Data.(session.Message); ok {
-				return msg.Text()
-			}
+		if e, ok, err := s.Entry(s.ID(n)); ok && err == nil {
+			return answerText(e)
 		}
+	}
+	return ""
+}
+
+// answerText is what an entry says if it is an answer.
+func answerText(e session.Entry) string {
+	if msg, ok := e.Data.(session.Message); ok && msg.Role == llm.Assistant {
+		return msg.Text()
 	}
 	return ""
 }

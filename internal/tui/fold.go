@@ -102,6 +102,7 @@ func (m *Model) open(ev engine.Opened) tea.Cmd {
 // show draws a session from its leaf.
 func (m *Model) show(s session.Snapshot) {
 	m.session = s
+	m.answer = lastAnswer(s)
 	m.said = 0
 	m.transcript.Reset(transcript.Path(s, s.Leaf()))
 }
@@ -112,6 +113,9 @@ func (m *Model) append(e session.Entry) {
 	if streamed(e.Data) {
 		m.transcript.Commit()
 		m.retry = nil
+	}
+	if text := answerText(e); text != "" {
+		m.answer = text
 	}
 	m.transcript.Append(transcript.EntryBlock(e))
 }

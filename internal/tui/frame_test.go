@@ -248,3 +248,16 @@ func BenchmarkFrame(b *testing.B) {
 		})
 	}
 }
+
+// An answer of 9 kB in deltas of 24 bytes, each drawn.
+func BenchmarkStream(b *testing.B) {
+	text := strings.Repeat("Some **words** of an answer, with `code` in it.\n\n- and a list\n\n", 150)[:9000]
+	for b.Loop() {
+		d := tuitest.New(b).Open()
+		d.Append(user("go")).Emit(engine.Started{What: "turn", At: tuitest.Start})
+		for i := 0; i < len(text); i += 24 {
+			d.Emit(delta(text[i:min(i+24, len(text))]))
+			_ = d.Frame()
+		}
+	}
+}

@@ -51,7 +51,6 @@ func Run(ctx context.Context, o Options, with ...tea.ProgramOption) (Farewell, e
 		forward(o.Engine.Events(), p.Send)
 	}()
 	_, err := p.Run()
-	farewell := m.farewell() // now: a closed session reads no entries
 	o.Engine.Send(engine.Close{})
 	select {
 	case <-forwarded:
@@ -63,7 +62,7 @@ func Run(ctx context.Context, o Options, with ...tea.ProgramOption) (Farewell, e
 	if err != nil {
 		err = fmt.Errorf("the screen ended: %w", err)
 	}
-	return farewell, errors.Join(err, m.failure, m.leave())
+	return m.farewell(), errors.Join(err, m.failure, m.leave())
 }
 
 // forward hands events to the screen until there are no more: it waits for one,
@@ -94,7 +93,7 @@ func (m *Model) farewell() Farewell {
 	if !m.opened || m.session.Leaf() == "" {
 		return Farewell{}
 	}
-	f := Farewell{Answer: lastAnswer(m.session)}
+	f := Farewell{Answer: m.answer}
 	if m.session.Path() != "" {
 		id := m.session.Header().ID
 		f.Session = shortID(id)

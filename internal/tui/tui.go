@@ -97,6 +97,7 @@ type Model struct {
 	// What the engine told.
 	session session.Snapshot
 	opened  bool
+	answer  string // the last one on the active path
 	state   engine.State
 	queue   engine.Queue
 	running *engine.Started // nil when idle
