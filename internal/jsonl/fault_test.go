@@ -31,10 +31,9 @@ type life struct {
 	name  string // of the case, for messages
 	m     *fstest.Mem
 	fs    jsonl.FS
-	lift  func()     // ends the faults
-	cause error      // every error must be this one
-	acked func(int)  // told when lines are acknowledged
-	rnd   *rand.Rand // for crashes; nil for none
+	lift  func()    // ends the faults
+	cause error     // every error must be this one
+	acked func(int) // told when lines are acknowledged
 	path  string
 
 	log  *jsonl.Log
