@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -52,10 +54,27 @@ func commands() []command {
 	}
 }
 
-// findCommand finds a command by its name or an alias.
-func findCommand(name string) (command, bool) {
+// all are the table's commands and the user's templates, which never take a
+// command's place.
+func (m *Model) all() []command {
 	all := commands()
-	i := slices.IndexFunc(all, func(c command) bool { return c.name == name || slices.Contains(c.aliases, name) })
+	for _, t := range m.opts.Templates {
+		if slices.ContainsFunc(all, func(c command) bool { return c.is(t.Name) }) {
+			continue
+		}
+		all = append(all, command{name: t.Name, args: t.Args, help: t.Help, run: func(m *Model, args string) tea.Cmd {
+			return m.fill(t, args)
+		}})
+	}
+	return all
+}
+
+// is says whether a command goes by a name.
+func (c command) is(name string) bool { return c.name == name || slices.Contains(c.aliases, name) }
+
+func (m *Model) find(name string) (command, bool) {
+	all := m.all()
+	i := slices.IndexFunc(all, func(c command) bool { return c.is(name) })
 	if i < 0 {
 		return command{}, false
 	}
@@ -63,10 +82,33 @@ func findCommand(name string) (command, bool) {
 }
 
 // command runs a slash command. An unknown one stays in the editor, to be mended.
+// Template is a prompt of the user's, or a skill, that is sent by a command.
+type Template struct {
+	Name string // without the slash
+	Args string // how its arguments are written, e.g. "<file>"; empty if it takes none
+	Help string
+	// Expand makes the prompt. It may read files.
+	Expand func(ctx context.Context, args string) (string, error)
+}
+
+// filledMsg is a template that was filled in.
+type filledMsg string
+
+// fill makes a template's prompt, which is sent as if it had been typed.
+func (m *Model) fill(t Template, args string) tea.Cmd {
+	return func() tea.Msg {
+		text, err := t.Expand(context.Background(), args)
+		if err != nil {
+			return failedMsg{fmt.Errorf("/%s: %w", t.Name, err)}
+		}
+		return filledMsg(text)
+	}
+}
+
 func (m *Model) command(name, args string) tea.Cmd {
-	c, ok := findCommand(name)
+	c, ok := m.find(name)
 	if !ok {
-		m.refuse("There is no /" + name + "." + nearest(name))
+		m.refuse("There is no /" + name + "." + m.nearest(name))
 		return nil
 	}
 	m.editor.Clear()
@@ -75,10 +117,10 @@ func (m *Model) command(name, args string) tea.Cmd {
 
 // nearest names the commands that were perhaps meant: those with the fewest
 // letters wrong, at most two.
-func nearest(name string) string {
+func (m *Model) nearest(name string) string {
 	var near []string
 	best := 2
-	for _, c := range commands() {
+	for _, c := range m.all() {
 		for _, n := range append([]string{c.name}, c.aliases...) {
 			d := distance(name, n)
 			if len(name) > 1 && strings.HasPrefix(n, name) {
@@ -130,7 +172,7 @@ func distance(a, b string) int {
 // sources are what the editor completes.
 func (m *Model) sources() []editor.Source {
 	return []editor.Source{
-		{Match: commandAt, List: completeCommand},
+		{Match: commandAt, List: m.completeCommand},
 		{Match: argumentAt, List: m.completeArgument},
 		{Match: mentionAt, Ask: m.completeFile},
 		{Match: wordAt, Ask: m.completeFile, Asked: true},
@@ -143,10 +185,10 @@ func commandAt(line int, before string) (int, bool) {
 	return 0, ok && line == 0 && !strings.ContainsRune(before, ' ')
 }
 
-func completeCommand(query string) []editor.Candidate {
-	all := commands()
+func (m *Model) completeCommand(query string) []editor.Candidate {
+	all := m.all()
 	var found []editor.Candidate
-	if c, ok := findCommand(query[1:]); ok && "/"+c.name != query { // an alias, in full
+	if c, ok := m.find(query[1:]); ok && "/"+c.name != query { // an alias, in full
 		found = append(found, editor.Candidate{Text: query, Detail: c.help, Done: true})
 	}
 	for _, match := range fuzzy.Rank(query[1:], len(all), func(i int) string { return all[i].name }, 0) {
@@ -172,7 +214,7 @@ func argumentAt(line int, before string) (int, bool) {
 
 func (m *Model) completeArgument(query string) []editor.Candidate {
 	name, _, _ := slash(m.editor.Before())
-	c, ok := findCommand(name)
+	c, ok := m.find(name)
 	if !ok || c.complete == nil {
 		return nil
 	}

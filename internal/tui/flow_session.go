@@ -212,7 +212,7 @@ func (m *Model) searchHistory() tea.Cmd {
 
 // palette offers all commands.
 func (m *Model) palette() tea.Cmd {
-	all := commands()
+	all := m.all()
 	items := make([]picker.Item, len(all))
 	for i, c := range all {
 		title := "/" + c.name + argsOf(c)

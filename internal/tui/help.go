@@ -33,7 +33,7 @@ func sections(overrides map[string][]string) []section {
 func (m *Model) help() tea.Cmd {
 	m.page("Commands and keys", func(w int) []string {
 		rows := make([][2]string, 0, 64)
-		for _, c := range commands() {
+		for _, c := range m.all() {
 			rows = append(rows, [2]string{"/" + c.name + argsOf(c), c.help})
 		}
 		lines := m.table("Commands", rows, w)

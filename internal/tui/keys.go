@@ -149,7 +149,7 @@ func (m *Model) doubleEscape() tea.Cmd {
 		return nil
 	}
 	for _, name := range []string{m.opts.DoubleEscape, "tree", "branch"} {
-		if c, ok := findCommand(name); ok {
+		if c, ok := m.find(name); ok {
 			return c.run(m, "")
 		}
 	}

@@ -539,3 +539,26 @@ func TestContext(t *testing.T) {
 		t.Errorf("the largest comes first:\n%s", s)
 	}
 }
+
+func TestTemplates(t *testing.T) {
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.Templates = []tui.Template{
+			{Name: "review", Args: "<file>", Help: "a careful look", Expand: func(_ contextT, args string) (string, error) {
+				if args == "" {
+					return "", errors.New("which file?")
+				}
+				return "Review " + args, nil
+			}},
+			{Name: "skill:pdf", Help: "reads PDFs", Expand: func(contextT, string) (string, error) { return "pdf", nil }},
+			{Name: "quit", Help: "not this one"},
+		}
+	}).Open()
+	d.Type("/rev").Sees("/review <file>", "a careful look").Press("enter").Type("a.go").Press("enter")
+	d.WasSent(engine.Submit{Text: "Review a.go"})
+	d.Type("/skill:pdf").Press("enter").WasSent(engine.Submit{Text: "pdf"})
+	d.Type("/review").Press("esc", "enter").WasSent().Sees("/review: which file?")
+	d.Type("/quit").Press("enter")
+	if !d.Quit() {
+		t.Error("a template took a command's place")
+	}
+}

@@ -49,6 +49,8 @@ type Options struct {
 	Branch   func(context.Context) string             // the version control branch; empty if none
 	Image    func(context.Context) (llm.Image, error) // the picture on the clipboard
 
+	Templates []Template // prompts and skills that are commands of their own
+
 	DeleteSession func(ctx context.Context, path string) error
 	Settings      func() []Setting // of /settings
 	Providers     func() []string  // that Login knows
@@ -218,6 +220,9 @@ func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
 		m.setTheme(themeFor(m.opts.Theme, msg.IsDark()))
 	case tea.ColorProfileMsg:
 		m.profile = profileOf(msg.Profile)
+	case filledMsg:
+		m.transcript.Bottom()
+		m.opts.Engine.Send(engine.Submit{Text: string(msg)})
 		m.setTheme(m.theme.Name)
 	case tea.FocusMsg:
 		m.focused = true
