@@ -72,6 +72,9 @@ func TestTabs(t *testing.T) {
 	if want := []string{"a   b", "    c", "日  d"}; strings.Join(got, "|") != strings.Join(want, "|") {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	if got := lineTexts(Output("a\tb", bold, 0)); got[0] != "a       b" {
+		t.Errorf("output: %q", got)
+	}
 }
 
 // source draws texts of several styles, wrapped in one of the ways.

@@ -230,13 +230,23 @@ func closing(g string) bool {
 // Source splits a text, of which a part of a larger source begins at byte src,
 // into lines of verbatim spans, with tabs expanded.
 func Source(text string, s theme.Style, src int) [][]Span {
+	return lines(text, s, src, TabWidth)
+}
+
+// Output is [Source] for what a program wrote for a terminal, whose tab stops
+// are eight cells apart.
+func Output(text string, s theme.Style, src int) [][]Span {
+	return lines(text, s, src, 8)
+}
+
+func lines(text string, s theme.Style, src, stops int) [][]Span {
 	var lines [][]Span
 	for {
 		i := strings.IndexByte(text, '\n')
 		if i < 0 {
-			return append(lines, Tabs(nil, text, s, src))
+			return append(lines, tabs(nil, text, s, src, stops))
 		}
-		lines = append(lines, Tabs(nil, text[:i], s, src))
+		lines = append(lines, tabs(nil, text[:i], s, src, stops))
 		text, src = text[i+1:], src+i+1
 	}
 }
@@ -244,6 +254,10 @@ func Source(text string, s theme.Style, src int) [][]Span {
 // Tabs appends a piece of one source line to a line, tabs expanded to the stops
 // of the whole line.
 func Tabs(line []Span, text string, s theme.Style, src int) []Span {
+	return tabs(line, text, s, src, TabWidth)
+}
+
+func tabs(line []Span, text string, s theme.Style, src, stops int) []Span {
 	for text != "" {
 		i := strings.IndexByte(text, '\t')
 		if i != 0 {
@@ -254,7 +268,7 @@ func Tabs(line []Span, text string, s theme.Style, src int) []Span {
 			text, src = text[i:], src+i
 			continue
 		}
-		n := TabWidth - LineWidth(line)%TabWidth
+		n := stops - LineWidth(line)%stops
 		line = append(line, Span{Text: "        "[:n], Style: s, Src: src, N: 1})
 		text, src = text[1:], src+1
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"banyan/internal/tool"
+	"banyan/internal/tui/highlight"
 	"banyan/internal/tui/inert"
 	"banyan/internal/tui/rich"
 	"banyan/internal/tui/theme"
@@ -39,48 +40,75 @@ func (s *sheet) diff(v tool.Diff, b body) {
 	for _, l := range lines {
 		gutter = max(gutter, len(strconv.Itoa(l.num)))
 	}
+	lang := highlight.LangOf(v.Path)
 	for i, l := range lines {
 		if l.op == '@' {
 			if i > 0 {
-				s.line([]rich.Span{rich.Chrome(strings.Repeat(" ", gutter)+" ⋮", s.th.Hunk)}, bodyIndent, noSign)
+				s.line([]rich.Span{rich.Chrome(blanks(gutter)+" ⋮", s.th.Hunk)}, bodyIndent, noSign)
 			}
 			continue
 		}
-		s.diffLine(l, gutter)
+		s.diffLine(l, lang, gutter)
 	}
 	if hidden > 0 {
 		s.more(b.fold, hidden, "line")
 	}
 }
 
-func (s *sheet) diffLine(l diffLine, gutter int) {
-	style, word := s.th.Output, s.th.Output
-	sign := "  "
+// diffLine draws a line of a diff behind its number. Code that changed has its
+// colours where the change shows in the background.
+func (s *sheet) diffLine(l diffLine, lang string, gutter int) {
+	style, word, sign := s.th.Output, s.th.Output, "  "
 	switch l.op {
 	case '+':
 		style, word, sign = s.th.Added, s.th.AddedWord, "+ "
 	case '-':
 		style, word, sign = s.th.Removed, s.th.RemovedWord, "- "
 	}
+	filled := style.Bg != (theme.Color{})
+	runs := []highlight.Run{{Len: len(l.text)}}
+	if filled {
+		runs = highlight.Lines(lang, l.text)[0]
+	}
 	at := s.say(l.text)
 	var line []rich.Span
-	done := 0
-	for _, w := range l.words {
-		line = rich.Tabs(line, l.text[done:w[0]], style, at+done)
-		line = rich.Tabs(line, l.text[w[0]:w[1]], word, at+w[0])
-		done = w[1]
+	for done := 0; done < len(l.text); {
+		n, below := stretch(l.words, done, len(l.text), style, word)
+		n = min(n, runs[0].Len)
+		look := below
+		if filled && runs[0].Kind != highlight.Plain {
+			look = runs[0].Kind.Style(s.th).On(below)
+		}
+		line = rich.Tabs(line, l.text[done:done+n], look, at+done)
+		done += n
+		if runs[0].Len -= n; runs[0].Len == 0 {
+			runs = runs[1:]
+		}
 	}
-	line = rich.Tabs(line, l.text[done:], style, at+done)
 	number := fmt.Sprintf("%*d ", gutter, l.num)
 	room := s.room(bodyIndent + gutter + 3)
 	for _, part := range rich.Hard(line, room) {
 		row := append([]rich.Span{rich.Chrome(number, s.th.LineNumber), rich.Chrome(sign, style)}, part...)
-		if style.Bg != (theme.Color{}) { // the colour reaches the edge
-			row = append(row, rich.Chrome(strings.Repeat(" ", room-rich.LineWidth(part)), style))
+		if filled { // the colour reaches the edge
+			row = append(row, rich.Chrome(blanks(room-rich.LineWidth(part)), style))
 		}
 		s.put([]rich.Row{rich.Draw(row)}, bodyIndent, noSign)
-		number, sign = strings.Repeat(" ", gutter+1), "  "
+		number, sign = blanks(gutter+1), "  "
 	}
+}
+
+// stretch is how far from a byte on a line looks the same, as far as changed
+// words go, and how.
+func stretch(words [][2]int, at, end int, style, word theme.Style) (int, theme.Style) {
+	for _, w := range words {
+		switch {
+		case at < w[0]:
+			return w[0] - at, style
+		case at < w[1]:
+			return w[1] - at, word
+		}
+	}
+	return end - at, style
 }
 
 // parseDiff reads the hunks of a unified diff. Headers of files are passed over.

@@ -29,6 +29,7 @@ func (s *sheet) view(v tool.View, b body) {
 	case tool.Plain:
 		s.plain(v, b)
 	case tool.Command:
+		s.command(v, b)
 		s.output(b.fold, v.Output, "", s.th.Dim, tail)
 		s.full(v.Cut, b)
 	case tool.Diff:
@@ -37,6 +38,19 @@ func (s *sheet) view(v tool.View, b body) {
 		s.listing(v, b)
 	case tool.Image:
 		s.line([]rich.Span{rich.Chrome("▣ "+inert.Line(v.Path), s.th.Dim)}, bodyIndent, noSign)
+	}
+}
+
+// command shows the whole of a command, as it was run, where the header cannot.
+func (s *sheet) command(v tool.Command, b body) {
+	text := strings.Trim(inert.Text(v.Command), "\n")
+	if !b.open || !strings.Contains(text, "\n") && rich.Width(text) < s.room(margin)/2 {
+		return
+	}
+	for _, line := range rich.Source(text, s.th.Subject, s.say(text)) {
+		for _, l := range rich.Hard(line, s.room(bodyIndent)) {
+			s.put([]rich.Row{rich.Draw(l)}, bodyIndent, noSign)
+		}
 	}
 }
 
@@ -116,12 +130,12 @@ func (s *sheet) lines(fold, text string, st theme.Style, e end) {
 		s.more(fold, hidden, "line")
 	}
 	at := s.say(shown)
-	for _, line := range rich.Source(shown, st, at) {
-		rows := rich.Hard(line, s.room(bodyIndent))
-		if !open && len(rows) > 2 { // a line without end must not fill the screen
-			rows = [][]rich.Span{rich.Truncate(line, s.room(bodyIndent))}
+	for _, line := range rich.Output(shown, st, at) {
+		room := s.room(bodyIndent)
+		if !open && rich.LineWidth(line) > 2*room { // a line without end must not fill the screen
+			line = rich.Truncate(line, room)
 		}
-		for _, l := range rows {
+		for _, l := range rich.Hard(line, room) {
 			s.put([]rich.Row{rich.Draw(l)}, bodyIndent, noSign)
 		}
 	}
