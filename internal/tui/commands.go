@@ -81,7 +81,6 @@ func (m *Model) find(name string) (command, bool) {
 	return all[i], true
 }
 
-// command runs a slash command. An unknown one stays in the editor, to be mended.
 // Template is a prompt of the user's, or a skill, that is sent by a command.
 type Template struct {
 	Name string // without the slash
@@ -105,6 +104,7 @@ func (m *Model) fill(t Template, args string) tea.Cmd {
 	}
 }
 
+// command runs a slash command. An unknown one stays in the editor, to be mended.
 func (m *Model) command(name, args string) tea.Cmd {
 	c, ok := m.find(name)
 	if !ok {

@@ -212,6 +212,9 @@ func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
 		m.say(engine.Failure, msg.err.Error())
 	case imageMsg:
 		return m.editor.PasteImage(llm.Image(msg))
+	case filledMsg:
+		m.transcript.Bottom()
+		m.opts.Engine.Send(engine.Submit{Text: string(msg)})
 	case doneMsg:
 		m.hint(string(msg))
 	case editor.Failed:
@@ -220,9 +223,6 @@ func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
 		m.setTheme(themeFor(m.opts.Theme, msg.IsDark()))
 	case tea.ColorProfileMsg:
 		m.profile = profileOf(msg.Profile)
-	case filledMsg:
-		m.transcript.Bottom()
-		m.opts.Engine.Send(engine.Submit{Text: string(msg)})
 		m.setTheme(m.theme.Name)
 	case tea.FocusMsg:
 		m.focused = true
