@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"banyan/internal/tui/inert"
+	"banyan/internal/tui/keymap"
 	"banyan/internal/tui/rich"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,39 +17,48 @@ type pager struct {
 	title string
 	// lines draws the text at a width. It is pure.
 	lines func(width int) []string
+	keys  keymap.Table[*pager]
+	done  bool
 	top   int
 	page  int // rows of text that were last offered
 	last  int // the last line that may stand at the top
 }
 
 func (m *Model) page(title string, lines func(width int) []string) {
-	m.push(&pager{m: m, title: title, lines: lines})
+	m.push(&pager{m: m, title: title, lines: lines, keys: keymap.New(pagerKeys(), m.opts.Keys)})
+}
+
+// pagerKeys are the keys of texts.
+func pagerKeys() []keymap.Binding[*pager] {
+	scroll := func(by func(*pager) int) func(*pager) tea.Cmd {
+		return func(p *pager) tea.Cmd { p.scroll(by(p)); return nil }
+	}
+	return []keymap.Binding[*pager]{
+		{ID: "page.close", Keys: []string{"esc", "q", "ctrl+c", "?"}, Help: "close", Run: func(p *pager) tea.Cmd { p.done = true; return nil }},
+		{ID: "page.up", Keys: []string{"up", "k"}, Help: "a line up", Run: scroll(func(*pager) int { return -1 })},
+		{ID: "page.down", Keys: []string{"down", "j", "enter"}, Help: "a line down", Run: scroll(func(*pager) int { return 1 })},
+		{ID: "page.back", Keys: []string{"pgup", "b"}, Help: "a page up", Run: scroll(func(p *pager) int { return -p.page })},
+		{ID: "page.on", Keys: []string{"pgdown", "space"}, Help: "a page down", Run: scroll(func(p *pager) int { return p.page })},
+		{ID: "page.first", Keys: []string{"home", "g"}, Help: "to the beginning", Run: scroll(func(p *pager) int { return -p.last })},
+		{ID: "page.last", Keys: []string{"end", "G"}, Help: "to the end", Run: scroll(func(p *pager) int { return p.last })},
+	}
 }
 
 // Update implements [overlay].
 func (p *pager) Update(msg tea.Msg) (bool, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		by, known := map[string]int{
-			"up": -1, "k": -1, "down": 1, "j": 1, "enter": 1,
-			"pgup": -p.page, "b": -p.page, "pgdown": p.page, "space": p.page,
-			"home": -p.last, "g": -p.last, "end": p.last, "G": p.last,
-		}[msg.String()]
-		if !known {
-			switch msg.String() {
-			case "esc", "ctrl+c", "q", "?":
-				return true, nil
-			}
+		if b, ok := p.keys.Find(p, msg.String()); ok {
+			b.Run(p)
 		}
-		p.scroll(by)
 	case tea.MouseWheelMsg:
 		if msg.Button == tea.MouseWheelUp {
-			p.scroll(-3)
+			p.scroll(-wheelLines)
 		} else {
-			p.scroll(3)
+			p.scroll(wheelLines)
 		}
 	}
-	return false, nil
+	return p.done, nil
 }
 
 func (p *pager) scroll(by int) { p.top = max(0, min(p.top+by, p.last)) }

@@ -562,3 +562,23 @@ func TestTemplates(t *testing.T) {
 		t.Error("a template took a command's place")
 	}
 }
+
+func TestCopyUsesTheSystemsClipboardToo(t *testing.T) {
+	var native string
+	var fail error
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.Copy = func(_ contextT, text string) error { native = text; return fail }
+	}).Open().Append(user("q"), answer("yes"))
+	d.Type("/copy").Press("enter").Sees("Copied 3 characters")
+	if native != "yes" || d.Copied() != "yes" {
+		t.Errorf("copied %q and %q", native, d.Copied())
+	}
+	fail = errors.New("xclip: no display")
+	d.Type("/copy").Press("enter").Sees("(OSC 52) only: xclip: no display")
+}
+
+func TestLongTextsArePaged(t *testing.T) {
+	d := tuitest.New(t).Open().Press("?").Sees("/new").Misses("approve")
+	d.Press("end").Misses("/new").Press("g").Sees("/new").Press("pgdown").Misses("/new").Wheel(-20).Sees("/new")
+	d.Press("q").Misses("Commands and keys")
+}

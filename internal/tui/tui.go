@@ -48,6 +48,7 @@ type Options struct {
 	Files    func(context.Context) ([]string, error)  // of @, relative to Cwd
 	Branch   func(context.Context) string             // the version control branch; empty if none
 	Image    func(context.Context) (llm.Image, error) // the picture on the clipboard
+	Copy     func(context.Context, string) error      // to the system's clipboard
 
 	Templates []Template // prompts and skills that are commands of their own
 
