@@ -42,6 +42,13 @@ func TestSVG(t *testing.T) {
 	}
 }
 
+// A frame that asks the terminal something gets a picture and no answer.
+func TestQueriesDoNotBlock(t *testing.T) {
+	if p := Of("\x1b[6n\x1b[cx", 4, 1, Dark); p.cells[0].text != "x" {
+		t.Errorf("the first cell is %q", p.cells[0].text)
+	}
+}
+
 func TestPNG(t *testing.T) {
 	var b bytes.Buffer
 	if err := Of(sample, 24, 3, Light).PNG(&b); err != nil {
