@@ -66,6 +66,7 @@ func do(f func(*Model)) func(*Model) tea.Cmd {
 // KeyRows are all keys, for help, the reference, and settings.
 func KeyRows() []keymap.Row {
 	rows := keymap.New(bindings(), nil).Rows()
+	rows = append(rows, keymap.New(pagerKeys(), nil).Rows()...)
 	rows = append(rows, keymap.New(editor.Bindings(), nil).Rows()...)
 	rows = append(rows, keymap.New(picker.Bindings(), nil).Rows()...)
 	return append(rows, keymap.New(approvalKeys(), nil).Rows()...)
