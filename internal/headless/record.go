@@ -1,0 +1,93 @@
+package headless
+
+import (
+	"time"
+
+	"banyan/internal/engine"
+	"banyan/internal/llm"
+	"banyan/internal/session"
+)
+
+// record is what is known of a run: the fold of its events.
+type record struct {
+	session session.Snapshot
+	opened  bool
+	state   engine.State
+
+	answer  llm.Message   // the last one that says something
+	entry   session.Entry // of that answer
+	turns   int           // answers that were not interrupted
+	usage   llm.Usage     // of answers and summaries, of this run alone
+	models  map[string]llm.Usage
+	denials []llm.ToolCall
+	last    session.Entry // the one that was appended last
+
+	began   time.Time
+	sent    time.Time     // since when a model is being waited for
+	waited  time.Duration // for answers, in all
+	first   time.Duration // until the first piece of the first answer
+	isFirst bool          // first is set
+}
+
+func newRecord() *record {
+	return &record{began: time.Now(), models: map[string]llm.Usage{}}
+}
+
+func (r *record) fold(ev engine.Event) {
+	switch ev := ev.(type) {
+	case engine.Opened:
+		r.session, r.opened = ev.Session, true
+	case engine.Moved:
+		r.session = ev.Session
+	case engine.State:
+		r.state = ev
+	case engine.Started:
+		r.sent = time.Now()
+	case engine.Progress:
+		if !r.isFirst {
+			r.first, r.isFirst = time.Since(r.sent), true
+		}
+	case engine.Appended:
+		r.session, r.last = ev.Session, ev.Entry
+		r.appended(ev.Entry)
+	case engine.Asked:
+		r.denials = append(r.denials, ev.Call)
+	}
+}
+
+func (r *record) appended(e session.Entry) {
+	switch d := e.Data.(type) {
+	case session.Message:
+		if d.Role == llm.Assistant {
+			r.answered(e, d.Message)
+		}
+	case session.Compaction:
+		if d.Usage != nil {
+			r.count(r.state.Model.Model, *d.Usage)
+		}
+	}
+	r.sent = time.Now()
+}
+
+func (r *record) answered(e session.Entry, m llm.Message) {
+	if len(m.Content) > 0 {
+		r.answer, r.entry = m, e
+	}
+	if m.StopReason != llm.StopAborted {
+		r.turns++
+	}
+	r.waited += time.Since(r.sent)
+	r.count(m.Model, m.Usage)
+}
+
+func (r *record) count(model string, u llm.Usage) {
+	r.usage = r.usage.Add(u)
+	r.models[model] = r.models[model].Add(u)
+}
+
+// wantsMore says whether the last thing on the path is not an answer that ends
+// the turn.
+func (r *record) wantsMore() bool {
+	m, ok := r.last.Data.(session.Message)
+	return !ok || m.Role != llm.Assistant || len(m.Calls()) > 0
+}
