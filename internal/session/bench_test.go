@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"banyan/internal/session"
@@ -171,6 +172,125 @@ func BenchmarkIndexMemory(b *testing.B) {
 				runtime.ReadMemStats(&after)
 				b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(n), "B/entry")
 				m.Close()
+			}
+		})
+	}
+}
+
+// BenchmarkOpenToContext opens a session and builds the context at its leaf.
+func BenchmarkOpenToContext(b *testing.B) {
+	path := bigFile(b, 100_000)
+	for b.Loop() {
+		m := opened(b, path, 100_000)
+		s := m.Snapshot()
+		c, err := s.Context(s.Leaf())
+		if err != nil || len(c.Messages()) == 0 {
+			b.Fatal(err)
+		}
+		m.Close()
+	}
+}
+
+// BenchmarkAppend is one durable entry of 1 KB; the floor is the same bytes
+// written and synced.
+func BenchmarkAppend(b *testing.B) {
+	text := strings.Repeat("x", 1000)
+	b.Run("session", func(b *testing.B) {
+		m := newOnDisk(b)
+		for b.Loop() {
+			add(b, m, user(text))
+		}
+	})
+	b.Run("floor", func(b *testing.B) {
+		f, err := os.Create(filepath.Join(b.TempDir(), "f"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer f.Close()
+		line := []byte(text + strings.Repeat("h", 180) + "\n")
+		for b.Loop() {
+			if _, err := f.Write(line); err != nil {
+				b.Fatal(err)
+			}
+			if err := syscall.Fdatasync(int(f.Fd())); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("in memory", func(b *testing.B) {
+		m := newInMemory(b)
+		for b.Loop() {
+			add(b, m, user(text))
+		}
+	})
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	m := opened(b, bigFile(b, 100_000), 100_000)
+	defer m.Close()
+	leaf := m.Snapshot().Leaf()
+	for b.Loop() {
+		if err := m.Branch(leaf); err != nil { // a change, so that it is made anew
+			b.Fatal(err)
+		}
+		if m.Snapshot().Len() != 100_000 {
+			b.Fatal("not all")
+		}
+	}
+}
+
+func BenchmarkContext(b *testing.B) {
+	m := opened(b, bigFile(b, 100_000), 100_000)
+	defer m.Close()
+	s := m.Snapshot()
+	for b.Loop() {
+		if _, err := s.Context(s.Leaf()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkFork(b *testing.B) {
+	m := opened(b, bigFile(b, 10_000), 10_000)
+	defer m.Close()
+	dir := b.TempDir()
+	entries := len(m.Snapshot().PathIDs(m.Snapshot().Leaf()))
+	for b.Loop() {
+		fork, err := m.CreateBranchedSession(dir, m.Snapshot().Leaf())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if got := fork.Snapshot().Len(); got != entries {
+			b.Fatalf("%d entries, want %d", got, entries)
+		}
+		fork.Close()
+	}
+}
+
+// BenchmarkList lists 3,000 sessions of 10 to 200 entries.
+func BenchmarkList(b *testing.B) {
+	dir, cache := b.TempDir(), b.TempDir()
+	for i := range 3000 {
+		project := filepath.Join(dir, fmt.Sprint("p", i%20))
+		if err := os.MkdirAll(project, 0o700); err != nil {
+			b.Fatal(err)
+		}
+		lines := withHeader(header, chain(10+i*7%190)...)
+		if err := os.WriteFile(filepath.Join(project, fmt.Sprintf("t_%d.jsonl", i)), []byte(lines), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, kind := range []string{"cold", "cached"} {
+		b.Run(kind, func(b *testing.B) {
+			c := cache
+			if kind == "cold" {
+				c = ""
+			}
+			for b.Loop() {
+				files, err := session.List(dir, "", c)
+				if err != nil || len(files) != 3000 {
+					b.Fatal(len(files), err)
+				}
 			}
 		})
 	}

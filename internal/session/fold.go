@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,6 +129,14 @@ func newFold(read func(jsonl.Pos) ([]byte, error)) *fold {
 		read: read, leaf: tree.None, last: tree.None,
 		marks: marks{labels: map[tree.Node]mark{}, alias: map[ID]tree.Node{}, fileID: map[tree.Node]ID{}},
 	}
+}
+
+// grow makes room for n more entries at once, which saves copying.
+func (f *fold) grow(n int) {
+	f.forest.Grow(n)
+	f.ids.keys = slices.Grow(f.ids.keys, n)
+	f.pos = slices.Grow(f.pos, n)
+	f.class = slices.Grow(f.class, n)
 }
 
 // line takes the next line into account; it is not the header. The bytes are
@@ -387,17 +396,23 @@ func failure(reason []byte) uint8 {
 // and entry it is the message's own.
 func lastStopReason(b []byte) ([]byte, bool) {
 	const key = `"stopReason":"`
-	tail := b[max(0, len(b)-300):]
-	i := bytes.LastIndex(tail, []byte(key))
+	tail := b[max(0, len(b)-64):] // where a time follows it and nothing else
+	i := bytes.Index(tail, []byte(key))
 	if i < 0 {
+		tail = b[max(0, len(b)-300):]
+		i = bytes.LastIndex(tail, []byte(key))
+	}
+	if i < 0 || !bytes.HasSuffix(tail, []byte("}}")) {
 		return nil, false
 	}
 	tail = tail[i+len(key):]
-	q := bytes.IndexByte(tail, '"')
-	if q < 0 || !bytes.HasSuffix(tail, []byte("}}")) || bytes.ContainsAny(tail[q:len(tail)-2], "{}[]") {
-		return nil, false
+	for _, c := range tail[:len(tail)-2] {
+		if c == '{' || c == '}' || c == '[' || c == ']' {
+			return nil, false
+		}
 	}
-	return tail[:q], true
+	q := bytes.IndexByte(tail, '"')
+	return tail[:max(q, 0)], q >= 0
 }
 
 // saysText tells whether a content has text that is not blank.

@@ -137,7 +137,7 @@ func (m *Manager) Append(d Data) (Entry, error) {
 
 // AppendAll is Append of several entries in a chain with one sync.
 func (m *Manager) AppendAll(ds ...Data) ([]Entry, error) {
-	if err := m.writable(); err != nil {
+	if err := m.writable(); err != nil || len(ds) == 0 {
 		return nil, err
 	}
 	entries, lines, err := m.encode(ds)

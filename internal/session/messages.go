@@ -15,6 +15,7 @@ const (
 	noteFailed      = "[This answer was cut off by an error.]"
 	noteUnknown     = "The outcome of this call is unknown: nothing was recorded after it began. It may or may not have taken effect."
 	noteNoOutput    = "(no output)"
+	noteImage       = "[An image that is not stored in this session.]"
 	noteContinue    = "Continue."
 
 	introCompaction = "The conversation before this point was condensed into the following summary:"
@@ -120,9 +121,16 @@ func userBlocks(blocks []llm.Block) []llm.Block {
 	})
 }
 
-// solid are the blocks that hold something.
+// solid are the blocks that hold something. oh-my-pi keeps images in a store of
+// its own, which we do not read.
 func solid(blocks []llm.Block) []llm.Block {
-	return slices.DeleteFunc(slices.Clone(blocks), func(b llm.Block) bool {
+	blocks = slices.Clone(blocks)
+	for i, b := range blocks {
+		if image, ok := b.(llm.Image); ok && strings.HasPrefix(image.Data, "blob:") {
+			blocks[i] = llm.Text{Text: noteImage}
+		}
+	}
+	return slices.DeleteFunc(blocks, func(b llm.Block) bool {
 		switch b := b.(type) {
 		case llm.Text:
 			return strings.TrimSpace(b.Text) == ""

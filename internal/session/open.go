@@ -118,10 +118,23 @@ func (m *Manager) load() error {
 	return nil
 }
 
+// size is the file's size as far as that can be told without opening it.
+func (m *Manager) size() int64 {
+	fsys := m.o.FS
+	if fsys == nil {
+		fsys = jsonl.OS
+	}
+	info, err := fsys.Stat(m.path)
+	if err != nil {
+		return 0
+	}
+	return info.Size
+}
+
 func (m *Manager) scan(lazy bool) (*loader, error) {
 	m.fold = newFold(m.read)
 	m.fold.lazy = lazy
-	l := &loader{fold: m.fold, path: m.path}
+	l := &loader{fold: m.fold, path: m.path, size: m.size()}
 	if err := m.log.Scan(l.line); err != nil {
 		return nil, openError(m.path, err)
 	}
@@ -136,6 +149,7 @@ func (m *Manager) scan(lazy bool) (*loader, error) {
 type loader struct {
 	fold *fold
 	path string
+	size int64 // of the file in bytes, 0 where it is not known
 
 	header   Header
 	found    bool // the header, or an entry that must do without one
@@ -152,6 +166,9 @@ type lastLine struct {
 	entry bool
 }
 
+// sample is after how many lines the number of all lines is estimated.
+const sample = 512
+
 // hopeless is after how many lines without a session in them a file is given up.
 const hopeless = 1000
 
@@ -160,6 +177,10 @@ func (l *loader) line(in jsonl.Line) bool {
 		return false
 	}
 	l.count++
+	if l.count == sample {
+		// The lines so far tell how many there will be, about.
+		l.fold.grow(int(min(l.size/(in.Off/sample+1), 1<<20)) * 21 / 20)
+	}
 	l.last = lastLine{in.Pos, l.found}
 	if l.found {
 		l.entry(in)

@@ -116,3 +116,27 @@ func TestClassIsTheMessages(t *testing.T) {
 		}
 	}
 }
+
+// TestPlainHeadIsTheWalkedHead: the fast path finds what the slow one finds.
+func TestPlainHeadIsTheWalkedHead(t *testing.T) {
+	const plain = `{"type":"message","id":"0b44d2e1","parentId":"7c1e90af","timestamp":"2026-11-20T07:19:04.120Z","message":{"role":"user"}}`
+	if _, ok := readPlainHead([]byte(plain)); !ok {
+		t.Fatal("the usual line is not read the fast way")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		line := []byte(plain)
+		for range rapid.IntRange(0, 3).Draw(t, "changes") {
+			line[rapid.IntRange(0, len(line)-1).Draw(t, "at")] = rapid.SampledFrom([]byte(`"\\:,{}az09 Z`)).Draw(t, "byte")
+		}
+		fast, ok := readPlainHead(line)
+		if !ok {
+			return
+		}
+		slow, _ := walkHead(line)
+		for _, pair := range [][2][]byte{{fast.kind, slow.kind}, {fast.id, slow.id}, {fast.parent, slow.parent}, {fast.time, slow.time}, {fast.rest.key(), slow.rest.key()}} {
+			if !bytes.Equal(pair[0], pair[1]) {
+				t.Fatalf("%s: %q, want %q", line, pair[0], pair[1])
+			}
+		}
+	})
+}
