@@ -58,7 +58,7 @@ func (c *client) connect() sdk.Client {
 		option.WithMaxRetries(0),
 		option.WithBaseURL(strings.TrimSuffix(strings.TrimRight(c.BaseURL, "/"), "/v1")),
 		option.WithHTTPClient(httpx.NewClient(httpx.Options{
-			Provider: c.Provider, Secrets: []string{c.Key, c.Token}, Base: c.HTTP,
+			Provider: c.Provider, Secrets: httpx.Secrets(c.Headers, c.Key, c.Token), Base: c.HTTP,
 			Want: httpx.EventStream, FirstByte: c.FirstByte, Idle: c.Idle,
 		})),
 	}
@@ -78,7 +78,7 @@ func (c *client) connect() sdk.Client {
 func (c *client) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return httpx.Answer(ctx, httpx.Source{
 		Provider: c.Provider,
-		Secrets:  []string{c.Key, c.Token},
+		Secrets:  httpx.Secrets(c.Headers, c.Key, c.Token),
 		Decoder:  func() httpx.Decoder { return &decoder{provider: c.Provider, blocks: map[int64]*block{}} },
 		Open: func(ctx context.Context) (*http.Response, error) {
 			var res *http.Response

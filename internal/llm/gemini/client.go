@@ -41,7 +41,7 @@ func New(c Config) llm.Client {
 	}
 	c.BaseURL = strings.TrimSuffix(strings.TrimRight(c.BaseURL, "/"), "/v1beta")
 	return &client{Config: c, http: httpx.NewClient(httpx.Options{
-		Provider: c.Provider, Secrets: []string{c.Key}, Base: c.HTTP,
+		Provider: c.Provider, Secrets: httpx.Secrets(c.Headers, c.Key), Base: c.HTTP,
 		Want: httpx.EventStream, FirstByte: c.FirstByte, Idle: c.Idle,
 	})}
 }
@@ -55,7 +55,7 @@ type client struct {
 func (c *client) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return httpx.Answer(ctx, httpx.Source{
 		Provider: c.Provider,
-		Secrets:  []string{c.Key},
+		Secrets:  httpx.Secrets(c.Headers, c.Key),
 		Decoder:  func() httpx.Decoder { return &decoder{provider: c.Provider} },
 		Open:     func(ctx context.Context) (*http.Response, error) { return c.send(ctx, req) },
 	})

@@ -59,6 +59,17 @@ func NewClient(o Options) *http.Client {
 	return &http.Client{Transport: t, CheckRedirect: t.checkRedirect}
 }
 
+// Secrets are the values that must not appear in an error: keys, and whatever
+// is sent in headers of the user's own.
+func Secrets(headers map[string]string, keys ...string) []string {
+	for _, value := range headers {
+		if len(value) >= 8 { // shorter ones are words
+			keys = append(keys, value)
+		}
+	}
+	return keys
+}
+
 // shared is made when first used: it costs nothing at start.
 var shared = sync.OnceValue(func() http.RoundTripper {
 	return &http.Transport{

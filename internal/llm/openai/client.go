@@ -107,7 +107,7 @@ func (c *client) connect() *sdk.Client {
 		option.WithMaxRetries(0),
 		option.WithBaseURL(strings.TrimRight(c.BaseURL, "/") + "/"),
 		option.WithHTTPClient(httpx.NewClient(httpx.Options{
-			Provider: c.Provider, Secrets: []string{c.Key}, Base: c.HTTP,
+			Provider: c.Provider, Secrets: httpx.Secrets(c.Headers, c.Key), Base: c.HTTP,
 			Want: httpx.EventStream, FirstByte: c.FirstByte, Idle: c.Idle,
 		})),
 	}
@@ -123,7 +123,7 @@ func (c *client) connect() *sdk.Client {
 func (c *client) answer(ctx context.Context, path string, params any, decoder func() httpx.Decoder) iter.Seq2[llm.Event, error] {
 	return httpx.Answer(ctx, httpx.Source{
 		Provider: c.Provider,
-		Secrets:  []string{c.Key},
+		Secrets:  httpx.Secrets(c.Headers, c.Key),
 		Decoder:  decoder,
 		Open: func(ctx context.Context) (*http.Response, error) {
 			var res *http.Response
