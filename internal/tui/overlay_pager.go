@@ -86,7 +86,7 @@ func (p *pager) View(w, h int) string {
 		out = append(out, "")
 	}
 	hints := p.m.hints("esc", "closes")
-	if p.last > 0 {
+	if end < len(all) {
 		hints = append(hints, p.m.hints("pgdown", fmt.Sprintf("goes on (%d%%)", 100*end/len(all)))...)
 	}
 	return strings.Join(append(out, rich.Draw(rich.Truncate(hints, w)).Text)[:h], "\n")

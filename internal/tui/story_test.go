@@ -247,7 +247,7 @@ func TestResume(t *testing.T) {
 
 func TestHelpIsTheTables(t *testing.T) {
 	d := tuitest.New(t).Open()
-	d.Press("?").Sees("Commands and keys", "/new").Press("end").Sees("Approval", "Closes"[1:])
+	d.Press("?").Sees("Commands and keys", "/new").Press("end").Sees("Texts", "Home, g")
 	d.Press("esc").Type("what?").Sees("› what?")
 }
 

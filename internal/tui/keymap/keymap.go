@@ -86,8 +86,12 @@ func (t Table[T]) Rows() []Row {
 	return rows
 }
 
-// Title writes a keystroke for people: "ctrl+x m" is "Ctrl+X M".
+// Title writes a keystroke for people: "ctrl+x m" is "Ctrl+X M". A letter alone
+// stays as it is, because g and G are two keys.
 func Title(key string) string {
+	if len(key) == 1 {
+		return key
+	}
 	strokes := strings.Split(key, " ")
 	for i, stroke := range strokes {
 		parts := strings.Split(stroke, "+")

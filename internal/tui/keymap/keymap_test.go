@@ -62,7 +62,7 @@ func TestPrefix(t *testing.T) {
 
 func TestTitle(t *testing.T) {
 	for key, want := range map[string]string{
-		"ctrl+x m": "Ctrl+X M", "pgup": "PgUp", "?": "?", "alt+,": "Alt+,", "shift+tab": "Shift+Tab", "ctrl++": "Ctrl++",
+		"ctrl+x m": "Ctrl+X M", "pgup": "PgUp", "?": "?", "g": "g", "G": "G", "alt+,": "Alt+,", "shift+tab": "Shift+Tab", "ctrl++": "Ctrl++",
 	} {
 		if got := keymap.Title(key); got != want {
 			t.Errorf("Title(%q) = %q, want %q", key, got, want)
