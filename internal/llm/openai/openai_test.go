@@ -41,3 +41,20 @@ func TestChat(t *testing.T) {
 		})
 	}
 }
+
+// TestNoKey: servers on this computer want none.
+func TestNoKey(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "sk-from-the-environment")
+	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
+	t.Setenv("OPENAI_ORG_ID", "org")
+	dialect := llmtest.Chat{}
+	srv := llmtest.NewServer(t, dialect, llmtest.Stream(dialect.Frames(llmtest.Reply{Parts: []llmtest.Part{{Text: "ok"}}})...))
+	c := openai.NewChat(openai.Config{Provider: "ollama", BaseURL: srv.URL + "/v1/"})
+	_, _, err := llmtest.Answer(t.Context(), c, llm.Request{Model: "m", Messages: []llm.Message{llm.UserText("hi", time.Time{})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := srv.Received()[0]; got.Header.Get("Authorization") != "" || got.Header.Get("OpenAI-Organization") != "" || got.Path != "/v1/chat/completions" {
+		t.Errorf("%s %v", got.Path, got.Header)
+	}
+}
