@@ -18,6 +18,7 @@ import (
 func screen(ctx context.Context, cmd *cobra.Command, e *engine.Engine, s setup, prompt string) error {
 	history := config.History{Path: filepath.Join(s.paths.State, "history.jsonl")}
 	drafts := config.Drafts{Dir: filepath.Join(s.paths.State, "drafts")}
+	trees := config.Drafts{Dir: filepath.Join(s.paths.State, "trees")}
 	farewell, err := tui.Run(ctx, tui.Options{
 		Engine: e, Version: version(), Cwd: s.Cwd, Prompt: prompt,
 		Sessions:  func(context.Context) ([]tui.Session, error) { return sessions(s.paths) },
@@ -26,6 +27,8 @@ func screen(ctx context.Context, cmd *cobra.Command, e *engine.Engine, s setup, 
 		Remember:  history.Add,
 		SaveDraft: drafts.Save,
 		LoadDraft: drafts.Load,
+		SaveTree:  trees.Save,
+		LoadTree:  trees.Load,
 	})
 	fmt.Fprint(cmd.OutOrStdout(), farewell)
 	return err

@@ -32,6 +32,7 @@ type Appended struct {
 // Moved: the leaf was moved.
 type Moved struct {
 	Session session.Snapshot
+	From    session.ID // where the leaf was; zero before the first entry
 	Draft   *Draft
 }
 
@@ -82,7 +83,7 @@ type Asked struct {
 	Call    llm.ToolCall
 	Subject string
 	Reason  string // why it is asked
-	Always  string // what "always" will allow, exactly
+	Always  string // what "always" will allow, exactly: rules as they stand in settings; empty if it is not offered
 	Preview tool.View
 }
 

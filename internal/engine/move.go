@@ -25,10 +25,7 @@ type move struct {
 	left   []session.ID // what is left behind, oldest first
 }
 
-var (
-	errBusy    = errors.New("something is running")
-	errNoModel = errors.New("no model can write the summary; choose one with /model, or go without a summary")
-)
+var errNoModel = errors.New("no model can write the summary; choose one with /model, or go without a summary")
 
 // navigate moves the leaf as a user means it: all of it, or nothing.
 func (e *Engine) navigate(n Navigate) {
@@ -41,8 +38,7 @@ func (e *Engine) navigate(n Navigate) {
 			e.then = &n // when it has ended
 			return
 		}
-		e.idleOr("go there")
-		e.emit(Stayed{Target: n.Target, Err: errBusy})
+		e.emit(Stayed{Target: n.Target, Err: fmt.Errorf("a %s is running; press Esc to end it, then go there", e.job.what)})
 		return
 	}
 	snap := e.session.Snapshot()
@@ -52,13 +48,11 @@ func (e *Engine) navigate(n Navigate) {
 	}
 	m, err := planMove(snap, n)
 	if err != nil {
-		e.notice(Failure, "%v", err)
 		e.emit(Stayed{Target: n.Target, Err: err})
 		return
 	}
 	if e.cfg.Hooks == nil && !n.Summarize {
 		if _, err := e.commit(m, nil); err != nil {
-			e.notice(Failure, "Nothing was changed: %v", err)
 			e.emit(Stayed{Target: n.Target, Err: err})
 		}
 		return
@@ -219,7 +213,7 @@ func (e *Engine) commit(m *move, sum *session.BranchSummary) (TreeDone, error) {
 	if m.Label != "" && target != "" {
 		e.record("set the label", session.Label{Target: target, Text: m.Label})
 	}
-	e.moved(m.draft)
+	e.moved(done.OldLeaf, m.draft)
 	done.NewLeaf = e.session.Snapshot().Leaf()
 	return done, nil
 }
@@ -247,7 +241,7 @@ func landing(entry session.Entry) (session.ID, *Draft) {
 }
 
 // moved tells where the leaf is now, and takes over what holds there.
-func (e *Engine) moved(d *Draft) {
+func (e *Engine) moved(from session.ID, d *Draft) {
 	snap := e.session.Snapshot()
 	c, err := snap.State(snap.Leaf())
 	if err != nil {
@@ -255,7 +249,7 @@ func (e *Engine) moved(d *Draft) {
 		return
 	}
 	e.restore(snap, c)
-	e.emit(Moved{Session: snap, Draft: d})
+	e.emit(Moved{Session: snap, From: from, Draft: d})
 	e.emitState()
 	e.countUsage()
 	e.idle.Reset(positionAfter)

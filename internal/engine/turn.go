@@ -163,7 +163,7 @@ func (e *Engine) build() (llm.Request, error) {
 func (e *Engine) dropFailed() error {
 	snap := e.session.Snapshot()
 	if e.session.RemoveLeafMessage(snap.Leaf()) {
-		e.moved(nil)
+		e.moved(snap.Leaf(), nil)
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ func commands() []command {
 	return []command{
 		{name: "new", aliases: []string{"clear"}, help: "begin a new session; this one stays", run: (*Model).newSession},
 		{name: "resume", aliases: []string{"sessions", "continue"}, args: "[text]", help: "open another session", run: (*Model).resume},
+		{name: "tree", help: "the whole session as a tree: look around, go anywhere", run: (*Model).openTree},
 		{name: "branch", aliases: []string{"fork"}, help: "take a prompt back into a new session file", run: (*Model).forkFlow},
 		{name: "clone", help: "go on in a copy of this conversation", run: (*Model).cloneSession},
 		{name: "label", args: "[text]", help: "name this point of the conversation; without text, take its name away", run: (*Model).labelLeaf},

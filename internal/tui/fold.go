@@ -25,6 +25,7 @@ func (m *Model) fold(events Events) tea.Cmd {
 	for _, ev := range events {
 		cmds = append(cmds, m.take(ev))
 	}
+	cmds = append(cmds, m.followTree())
 	return tea.Batch(cmds...)
 }
 
@@ -34,7 +35,9 @@ func (m *Model) take(ev engine.Event) tea.Cmd {
 		return m.open(ev)
 	case engine.Moved:
 		m.show(ev.Session)
-		return m.takeDraft(ev.Draft)
+		return tea.Batch(m.arrived(ev), m.takeDraft(ev.Draft))
+	case engine.Stayed:
+		m.stayed(ev)
 	case engine.Appended:
 		m.session = ev.Session
 		m.append(ev.Entry)
@@ -88,15 +91,16 @@ func (m *Model) open(ev engine.Opened) tea.Cmd {
 	if why := ev.Session.ReadOnly(); why != "" {
 		m.say(engine.Warning, "This session is read-only: "+why)
 	}
+	tree := m.loadTree()
 	if m.opts.Prompt != "" && !m.prompted {
 		m.prompted = true
 		m.opts.Engine.Send(engine.Submit{Text: m.opts.Prompt})
-		return nil
+		return tree
 	}
 	if ev.Draft != nil {
-		return m.takeDraft(ev.Draft)
+		return tea.Batch(tree, m.takeDraft(ev.Draft))
 	}
-	return m.loadDraft()
+	return tea.Batch(tree, m.loadDraft())
 }
 
 // show draws a session from its leaf.
@@ -152,12 +156,13 @@ func (m *Model) progress(ev llm.Event) {
 		}
 	}
 	m.transcript.Stream(ev)
+	m.streamWaiting(ev)
 }
 
 func (m *Model) finish(ev engine.Finished) tea.Cmd {
 	m.running, m.retry, m.shell = nil, nil, session.Command{}
 	m.transcript.Commit()
-	if ev.Err != nil && !errors.Is(ev.Err, context.Canceled) {
+	if ev.Err != nil && !errors.Is(ev.Err, context.Canceled) && !saidByStayed(ev.What) {
 		m.say(engine.Failure, ev.Err.Error())
 	}
 	return tea.Batch(m.findBranch(), m.notify("is done"))

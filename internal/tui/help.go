@@ -9,6 +9,7 @@ import (
 	"banyan/internal/tui/keymap"
 	"banyan/internal/tui/picker"
 	"banyan/internal/tui/rich"
+	"banyan/internal/tui/treeview"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -25,6 +26,7 @@ func sections(overrides map[string][]string) []section {
 		{"Screen", keymap.New(bindings(), overrides).Rows()},
 		{"Editor", keymap.New(editor.Bindings(), overrides).Rows()},
 		{"Lists", keymap.New(picker.Bindings(), overrides).Rows()},
+		{"Tree", keymap.New(treeview.Bindings(), overrides).Rows()},
 		{"Approval", keymap.New(approvalKeys(), overrides).Rows()},
 		{"Texts", keymap.New(pagerKeys(), overrides).Rows()},
 	}

@@ -7,6 +7,7 @@ import (
 	"banyan/internal/tui/editor"
 	"banyan/internal/tui/keymap"
 	"banyan/internal/tui/picker"
+	"banyan/internal/tui/treeview"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -69,6 +70,7 @@ func KeyRows() []keymap.Row {
 	rows = append(rows, keymap.New(pagerKeys(), nil).Rows()...)
 	rows = append(rows, keymap.New(editor.Bindings(), nil).Rows()...)
 	rows = append(rows, keymap.New(picker.Bindings(), nil).Rows()...)
+	rows = append(rows, keymap.New(treeview.Bindings(), nil).Rows()...)
 	return append(rows, keymap.New(approvalKeys(), nil).Rows()...)
 }
 

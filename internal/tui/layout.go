@@ -66,6 +66,9 @@ func (m *Model) arrange() {
 	}
 	m.layout = arranged(m.height, bottom, len(m.status()))
 	m.transcript.SetSize(m.width, m.layout.transcript)
+	if o := m.behind(); o != nil {
+		o.Height(m.width, m.layout.transcript)
+	}
 }
 
 // tooSmall says whether there is no screen to draw on, or none that is large enough.

@@ -33,6 +33,9 @@ func (m *Model) say(level engine.Level, text string) {
 	if !m.opened {
 		m.early = append(m.early, notice{level, text})
 	}
+	if m.treeAt() >= 0 { // the transcript is out of sight
+		m.notice = notice{level, text}
+	}
 	m.said++
 	m.transcript.Notice(transcript.Level(level), text)
 }

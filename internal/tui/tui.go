@@ -62,6 +62,11 @@ type Options struct {
 	Remember  func(prompt string) error
 	SaveDraft func(session, text string) error // empty text: there is none any more
 	LoadDraft func(session string) string
+	SaveTree  func(session, state string) error // how its tree looked; empty: as usual
+	LoadTree  func(session string) string
+
+	TreeFilter    string // that a tree opens with; empty for "default"
+	SummaryPrompt string // whether a branch that is left is summarised: "ask" (or empty), "always", "never"
 
 	// The following are for tests.
 
@@ -130,6 +135,7 @@ type Model struct {
 	clock    int // numbers the clocks; the last one runs while something does
 	listing  func() []string
 	drafts   drafts
+	tree     treeFlow
 	prompted bool  // Options.Prompt is sent
 	failure  error // why the engine ended by itself
 }
@@ -207,6 +213,8 @@ func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
 		return m.saveDraft()
 	case draftSavedMsg:
 		m.drafts.busy = false
+	case treeLoadedMsg:
+		m.treeLoaded(msg)
 	case draftLoadedMsg:
 		return m.takeDraft(&engine.Draft{Text: string(msg)})
 	case failedMsg:

@@ -57,6 +57,9 @@ func (m *Model) above() []string {
 		if m.blank() {
 			text = m.welcome(m.width, m.layout.transcript)
 		}
+		if o := m.behind(); o != nil {
+			text = o.View(m.width, m.layout.transcript)
+		}
 		lines = strings.Split(text, "\n")
 	}
 	status := m.status()

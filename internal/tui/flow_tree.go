@@ -1,0 +1,484 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"banyan/internal/engine"
+	"banyan/internal/llm"
+	"banyan/internal/session"
+	"banyan/internal/tree"
+	"banyan/internal/tui/inert"
+	"banyan/internal/tui/picker"
+	"banyan/internal/tui/rich"
+	"banyan/internal/tui/treeview"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// The flow of /tree, top to bottom:
+//
+//	openTree ─▶ the tree ─▶ goTo ─▶ askInterrupt ─▶ askSummary ─▶ navigate ─▶ arrived
+//	               ▲          │          │              │  ▲          │
+//	               └──Esc─────┴──────────┴──────────────┘  └ words    └▶ stayed
+//	               └───────────────────────────────────────────────────────┘
+//
+// The tree stays on the stack until the engine says that the leaf has moved, so
+// whatever is left on the way leads back to it, on the same row.
+
+// treeFlow is what the screen knows of the tree and of ways through it.
+type treeFlow struct {
+	session string         // whose tree it is
+	screen  *treeScreen    // nil until it was opened; kept while it is closed
+	state   treeview.State // as it was saved
+	going   *going         // a navigation that the engine was sent and has not answered
+}
+
+// going is a navigation under way.
+type going struct {
+	did  string // what is said when it is done
+	wait *waiting
+}
+
+// treeScreen is the tree in the place of the transcript.
+type treeScreen struct {
+	*treeview.Model
+	m *Model
+}
+
+// Covers implements [covering].
+func (t *treeScreen) Covers() bool { return true }
+
+// Height implements [overlay].
+func (t *treeScreen) Height(w, limit int) int {
+	if t.Theme() != t.m.theme {
+		t.SetTheme(t.m.theme)
+	}
+	return t.Model.Height(w, limit)
+}
+
+// View implements [overlay]. What there is to say stands where the keys do.
+func (t *treeScreen) View(w, h int) string {
+	view := t.Model.View(w, h)
+	if t.m.notice.text == "" {
+		return view
+	}
+	last := strings.LastIndexByte(view, '\n') + 1
+	return view[:last] + rich.Draw(rich.Truncate(t.m.noticeSpans(), w)).Text
+}
+
+// openTree shows the session as a tree, from the leaf.
+func (m *Model) openTree(string) tea.Cmd {
+	if !m.opened || m.session.Len() == 0 {
+		m.refuse("There is nothing in this session yet: the tree grows with the first prompt")
+		return nil
+	}
+	t := m.tree.screen
+	if t == nil {
+		t = &treeScreen{m: m}
+		t.Model = treeview.New(treeview.Options{
+			Session: m.session, State: m.tree.state, Keys: m.opts.Keys, Now: m.opts.Now,
+			Choose: func(id session.ID) tea.Cmd { return m.goTo(id, "") },
+			Menu:   m.treeMenu,
+			Label:  m.labelEntry,
+			Closed: m.keepTree,
+		}, m.theme)
+		m.tree.screen = t
+	} else {
+		t.SetSession(m.session)
+		t.Reset()
+		t.Select(m.session.Leaf())
+	}
+	m.push(t)
+	return t.Init()
+}
+
+// closeTree takes the tree, and what was opened from it, off the stack.
+func (m *Model) closeTree() tea.Cmd {
+	i := m.treeAt()
+	if i < 0 {
+		return nil
+	}
+	m.overlays = m.overlays[:i]
+	return m.keepTree()
+}
+
+// treeAt is the tree's place in the stack, -1 if it is not open.
+func (m *Model) treeAt() int {
+	return slices.IndexFunc(m.overlays, func(o overlay) bool { _, ok := o.(*treeScreen); return ok })
+}
+
+// behind is the tree where something else is on top of it.
+func (m *Model) behind() overlay {
+	if i := m.treeAt(); i >= 0 && i < len(m.overlays)-1 {
+		return m.overlays[i]
+	}
+	return nil
+}
+
+// followTree shows what the session has become, after each batch of events.
+func (m *Model) followTree() tea.Cmd {
+	if m.treeAt() < 0 {
+		return nil
+	}
+	return m.tree.screen.SetSession(m.session)
+}
+
+// goTo goes to an entry, after asking what has to be asked. Did is what is said
+// when it is done; empty for the usual.
+func (m *Model) goTo(target session.ID, did string) tea.Cmd {
+	switch {
+	case m.isHere(target):
+		cmd := m.closeTree()
+		m.hint("You are here already")
+		return cmd
+	case m.session.ReadOnly() != "":
+		m.choose("This session is read-only: "+m.session.ReadOnly(),
+			way{"Branch", "go on from there in a new session file", func() tea.Cmd { return m.forkAt(target) }},
+			way{"Stay", "look around", func() tea.Cmd { return nil }})
+	case m.running != nil:
+		m.choose("A "+m.running.What+" is running",
+			way{"Interrupt it", "and go there", func() tea.Cmd { return m.askSummary(engine.Navigate{Target: target, Interrupt: true}, did) }},
+			way{"Let it run", "and stay", func() tea.Cmd { return nil }})
+	default:
+		return m.askSummary(engine.Navigate{Target: target}, did)
+	}
+	return nil
+}
+
+// isHere says whether an entry is the leaf, or nothing but bookkeeping came after it.
+func (m *Model) isHere(target session.ID) bool {
+	common, left := engine.Left(m.session, target)
+	return common == target && (target != "" || m.session.Leaf() == "") && !m.speaks(left)
+}
+
+// speaks says whether any of some entries is part of the conversation.
+func (m *Model) speaks(ids []session.ID) bool {
+	return slices.ContainsFunc(ids, func(id session.ID) bool {
+		switch m.session.Class(m.session.Node(id)).Kind {
+		case "message", "compaction", "branch_summary", "custom_message":
+			return true
+		}
+		return false
+	})
+}
+
+// askSummary asks whether to keep a note of what is left behind, where that is
+// anything and the settings do not say.
+func (m *Model) askSummary(nav engine.Navigate, did string) tea.Cmd {
+	_, left := engine.Left(m.session, nav.Target)
+	switch {
+	case !m.speaks(left) || m.opts.SummaryPrompt == "never":
+		return m.navigate(nav, did)
+	case m.opts.SummaryPrompt == "always":
+		nav.Summarize = true
+		return m.navigate(nav, did)
+	}
+	summarised := nav
+	summarised.Summarize = true
+	ways := []way{
+		{"No summary", "the branch stays in the tree", func() tea.Cmd { return m.navigate(nav, did) }},
+		{"Summarize", "a note of it goes along to the new position", func() tea.Cmd { return m.navigate(summarised, did) }},
+		{"Summarize with instructions", "say what the note should look at", func() tea.Cmd { return m.askInstructions(summarised, did) }},
+	}
+	items := make([]picker.Item, len(ways))
+	for i, w := range ways {
+		items[i] = picker.Item{Title: w.text, Detail: w.detail}
+	}
+	m.push(picked{picker.New(picker.Options{
+		Title: "You leave " + entries(len(left)) + " behind", Items: items, Keys: m.opts.Keys, Keep: true,
+		Chosen: func(i int) tea.Cmd { return ways[i].run() },
+	}, m.theme)})
+	return nil
+}
+
+func entries(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
+}
+
+// askInstructions asks in words; Esc leads back to the choice.
+func (m *Model) askInstructions(nav engine.Navigate, did string) tea.Cmd {
+	m.prompt(promptOptions{
+		Title: "What should the summary look at?", Hint: "nothing: the usual",
+		Chosen: func(text string) tea.Cmd {
+			nav.Instructions = text
+			return m.navigate(nav, did)
+		},
+	})
+	return nil
+}
+
+// navigate sends the engine there. What was asked is off the screen; a summary
+// is waited for in its place.
+func (m *Model) navigate(nav engine.Navigate, did string) tea.Cmd {
+	m.overlays = m.overlays[:m.treeAt()+1]
+	m.tree.going = &going{did: did}
+	if nav.Summarize {
+		m.tree.going.wait = &waiting{m: m}
+		m.push(m.tree.going.wait)
+	}
+	m.opts.Engine.Send(nav)
+	return nil
+}
+
+// arrived says what was done and how to undo it.
+func (m *Model) arrived(ev engine.Moved) tea.Cmd {
+	if m.tree.going == nil {
+		return nil // the engine moved by itself
+	}
+	did := m.tree.going.did
+	if did == "" {
+		did = "Went there"
+	}
+	m.stopGoing()
+	cmd := m.closeTree()
+	text := did + ". /switch " + orRoot(ev.From) + " goes back"
+	if ev.Draft != nil && !m.editor.Empty() {
+		text += ". Your own draft stays in the editor"
+	}
+	m.hint(text)
+	return cmd
+}
+
+// stayed says why nothing was done. The tree is there again, on the same row.
+func (m *Model) stayed(ev engine.Stayed) {
+	m.stopGoing()
+	switch {
+	case ev.Err == nil:
+		m.hint("You are here already")
+	case errors.Is(ev.Err, context.Canceled):
+		m.hint("Interrupted. Nothing has changed")
+	default:
+		m.say(engine.Failure, "Nothing has changed: "+ev.Err.Error())
+	}
+}
+
+// saidByStayed are the jobs whose failure [engine.Stayed] tells.
+func saidByStayed(what string) bool { return what == "summary" || what == "navigation" }
+
+// orRoot is how an entry is named in a command.
+func orRoot(id session.ID) string {
+	if id == "" {
+		return session.Root
+	}
+	return string(id)
+}
+
+func (m *Model) streamWaiting(ev llm.Event) {
+	text, ok := ev.(llm.TextDelta)
+	if g := m.tree.going; ok && g != nil && g.wait != nil {
+		g.wait.text = append(g.wait.text, text.Text...)
+	}
+}
+
+func (m *Model) stopGoing() {
+	if g := m.tree.going; g != nil && g.wait != nil {
+		m.remove(g.wait)
+	}
+	m.tree.going = nil
+}
+
+// waiting shows a summary while it is written.
+type waiting struct {
+	m    *Model
+	text []byte
+	stop bool // the user does not want it any more
+}
+
+// waitingRows is how much of the text is shown.
+const waitingRows = 6
+
+// Update implements [overlay].
+func (w *waiting) Update(msg tea.Msg) (bool, tea.Cmd) {
+	if key, ok := msg.(tea.KeyPressMsg); ok && (key.String() == "esc" || key.String() == "ctrl+c") && !w.stop {
+		w.stop = true
+		w.m.opts.Engine.Send(engine.Interrupt{})
+	}
+	return false, nil
+}
+
+// Height implements [overlay].
+func (w *waiting) Height(_, limit int) int { return min(limit, waitingRows+1) }
+
+// Cursor implements [overlay].
+func (w *waiting) Cursor() (x, y int, ok bool) { return 0, 0, false }
+
+// View implements [overlay]: the end of the text.
+func (w *waiting) View(width, h int) string {
+	th := w.m.theme
+	title := []rich.Span{rich.Chrome(" ● ", th.Running), rich.Chrome("Summarizing what you leave behind", th.Text)}
+	if r := w.m.running; r != nil {
+		title = append(title, rich.Chrome(" "+duration(w.m.opts.Now().Sub(r.At)), th.Dim))
+	}
+	if w.stop {
+		title = append(title, rich.Chrome("  stopping …", th.Dim))
+	} else {
+		title = append(title, w.m.hints("esc", "stops; nothing changes")...)
+	}
+	lines := []string{rich.Draw(rich.Truncate(title, width)).Text}
+	var text []string
+	for _, line := range rich.Source(inert.Text(tail(string(w.text), 4096)), th.Dim, 0) {
+		for _, part := range rich.Wrap(line, width-4) {
+			text = append(text, "  "+rich.Draw(part).Text)
+		}
+	}
+	lines = append(lines, text[max(0, len(text)-(h-1)):]...)
+	for len(lines) < h {
+		lines = append(lines, "")
+	}
+	return strings.Join(lines[:h], "\n")
+}
+
+// tail is a text's end of about so many bytes, from the beginning of a line.
+func tail(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	_, text, _ = strings.Cut(text[len(text)-most:], "\n")
+	return text
+}
+
+// labelEntry gives an entry another label.
+func (m *Model) labelEntry(id session.ID, text string) tea.Cmd {
+	if why := m.session.ReadOnly(); why != "" {
+		m.refuse("This session is read-only: " + why)
+		return nil
+	}
+	was := m.session.Label(id)
+	m.opts.Engine.Send(engine.SetLabel{Target: id, Text: text})
+	switch {
+	case text == "":
+		m.hint("The label " + was + " is gone")
+	case was == "":
+		m.hint("Labelled " + text + ". An empty label takes it away")
+	default:
+		m.hint("Labelled " + text + "; it was " + was)
+	}
+	return nil
+}
+
+// treeMenu offers what else can be done with an entry.
+func (m *Model) treeMenu(id session.ID) tea.Cmd {
+	ways := make([]way, 0, len(entryActions))
+	for _, a := range entryActions {
+		ways = append(ways, way{a.text, a.detail, func() tea.Cmd { return a.run(m, id) }})
+	}
+	m.choose("Entry "+m.named(id), ways...)
+	return nil
+}
+
+// entryActions are the action menu of the tree.
+var entryActions = []struct {
+	text, detail string
+	run          func(*Model, session.ID) tea.Cmd
+}{
+	{"Edit label", "name this point", func(m *Model, _ session.ID) tea.Cmd { return m.tree.screen.EditLabel() }},
+	{"Branch to a file", "go on from here in a new session", (*Model).forkAt},
+	{"Copy text", "to the clipboard", (*Model).copyEntry},
+}
+
+// forkAt goes on from an entry in a new session.
+func (m *Model) forkAt(id session.ID) tea.Cmd {
+	cmd := m.closeTree()
+	m.opts.Engine.Send(engine.Fork{Target: id})
+	return cmd
+}
+
+// copyEntry copies what an entry says.
+func (m *Model) copyEntry(id session.ID) tea.Cmd {
+	e, ok, err := m.session.Entry(id)
+	if err != nil || !ok {
+		m.refuse("The entry could not be read")
+		return nil
+	}
+	return m.copy(treeview.Body(e.Data))
+}
+
+// named is an entry's id, and its label if it has one.
+func (m *Model) named(id session.ID) string {
+	if label := m.session.Label(id); label != "" {
+		return fmt.Sprintf("%s [%s]", id, label)
+	}
+	return orRoot(id)
+}
+
+// keptTree is the state of a tree as it is kept over restarts.
+type keptTree struct {
+	Filter string       `json:"filter,omitempty"`
+	Folds  []session.ID `json:"folds,omitempty"`
+	Times  bool         `json:"labelTimes,omitempty"`
+}
+
+// treeLoadedMsg is the state that was kept of a session's tree.
+type treeLoadedMsg struct {
+	session string
+	text    string
+}
+
+// loadTree forgets the tree of another session and asks for the state of this one.
+func (m *Model) loadTree() tea.Cmd {
+	m.stopGoing()
+	_ = m.closeTree() // it belongs to the session that was left
+	m.tree = treeFlow{session: m.session.Header().ID, state: m.usualTree()}
+	load, id := m.opts.LoadTree, m.tree.session
+	if load == nil {
+		return nil
+	}
+	return func() tea.Msg { return treeLoadedMsg{id, load(id)} }
+}
+
+// usualTree is the state of a tree of which nothing was kept.
+func (m *Model) usualTree() treeview.State {
+	f, err := tree.ParseFilter(m.opts.TreeFilter)
+	if err != nil {
+		f = tree.Default
+	}
+	return treeview.State{Filter: f}
+}
+
+func (m *Model) treeLoaded(msg treeLoadedMsg) {
+	var kept keptTree
+	if msg.session != m.tree.session || m.tree.screen != nil || json.Unmarshal([]byte(msg.text), &kept) != nil {
+		return
+	}
+	f, err := tree.ParseFilter(kept.Filter)
+	if err != nil {
+		f = m.tree.state.Filter
+	}
+	m.tree.state = treeview.State{Filter: f, Folds: kept.Folds, Times: kept.Times}
+}
+
+// keepTree keeps the tree's state, if it has changed.
+func (m *Model) keepTree() tea.Cmd {
+	state := m.tree.screen.State()
+	if m.opts.SaveTree == nil || sameState(state, m.tree.state) {
+		return nil
+	}
+	m.tree.state = state
+	text := ""
+	if !sameState(state, m.usualTree()) {
+		kept, err := json.Marshal(keptTree{state.Filter.String(), state.Folds, state.Times})
+		if err != nil {
+			return nil // strings always can be written
+		}
+		text = string(kept)
+	}
+	save, id := m.opts.SaveTree, m.tree.session
+	return func() tea.Msg {
+		if err := save(id, text); err != nil {
+			return failedMsg{err}
+		}
+		return nil
+	}
+}
+
+func sameState(a, b treeview.State) bool {
+	return a.Filter == b.Filter && a.Times == b.Times && slices.Equal(a.Folds, b.Folds)
+}

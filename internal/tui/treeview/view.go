@@ -1,0 +1,366 @@
+package treeview
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"banyan/internal/session"
+	"banyan/internal/tree"
+	"banyan/internal/tui/inert"
+	"banyan/internal/tui/keymap"
+	"banyan/internal/tui/rich"
+	"banyan/internal/tui/theme"
+)
+
+// The rows above and below the tree: title and search, and the keys.
+const (
+	headRows = 2
+	footRows = 1
+)
+
+// cells before a row's prefix.
+const pointerCells = 2
+
+// keptTexts is how many rows' texts are remembered.
+const keptTexts = 1024
+
+// Height says how large the tree may be, and takes it all.
+func (m *Model) Height(w, limit int) int {
+	m.w, m.h = w, limit
+	return limit
+}
+
+// page is the number of rows of the tree.
+func (m *Model) page() int { return max(1, m.h-headRows-footRows) }
+
+// top is the number of the first row that is seen.
+func (m *Model) top() int { return m.outline.Window(m.page()) }
+
+// Cursor is the caret's cell: in the label that is edited, else in the search.
+func (m *Model) Cursor() (x, y int, ok bool) {
+	if m.field == nil {
+		x = rich.LineWidth(m.searchLine(m.w))
+		return min(x, m.w-1), 1, true
+	}
+	row := m.outline.Row()
+	rows := m.outline.Rows(row, 1, m.treeWidth())
+	if len(rows) == 0 {
+		return 0, 0, false
+	}
+	before := m.rowHead(rows[0], theme.Style{})
+	at := rich.LineWidth(before) + 1
+	_, caret := m.field.view(m.fieldCells(before))
+	return at + caret, headRows + row - m.top(), true
+}
+
+// View draws exactly h rows of at most w cells.
+func (m *Model) View(w, h int) string {
+	lines := make([]string, 0, h)
+	lines = append(lines, m.title(w), rich.Draw(rich.Truncate(m.searchRow(w), w)).Text)
+	page := max(0, h-headRows-footRows)
+	tw := m.treeWidth()
+	rows := m.outline.Rows(m.outline.Window(page), page, tw)
+	here := m.here()
+	for _, r := range rows {
+		lines = append(lines, m.row(r, r.Node == here, tw))
+	}
+	if len(rows) == 0 {
+		lines = append(lines, m.theme.Dim.Paint(rich.TruncateText("  "+m.emptiness(), tw)))
+	}
+	for len(lines) < h-footRows {
+		lines = append(lines, "")
+	}
+	if pw := m.previewWidth(); pw > 0 {
+		m.beside(lines[headRows:], tw, pw)
+	}
+	return strings.Join(append(lines, m.foot(w))[:h], "\n")
+}
+
+// emptiness says why there are no rows, and how there would be some.
+func (m *Model) emptiness() string {
+	switch {
+	case m.session.Len() == 0:
+		return "There is nothing in this session yet."
+	case m.err != nil:
+		return m.err.Error()
+	case m.outline.Query() != "":
+		return "Nothing matches. " + m.keyOf(idClose) + " clears the search."
+	case m.outline.Filter() == tree.LabeledOnly:
+		return "Nothing has a label yet. " + m.keyOf("tree.default") + " shows all, " + m.keyOf("tree.label") + " labels."
+	}
+	return "This filter hides everything. " + m.keyOf("tree.default") + " shows more."
+}
+
+// title is the name, the filter and where among the rows the selected one is.
+func (m *Model) title(w int) string {
+	th := m.theme
+	var right []rich.Span
+	add := func(text string, s theme.Style) {
+		if len(right) > 0 {
+			right = append(right, rich.Chrome(" · ", th.Faint))
+		}
+		right = append(right, rich.Chrome(text, s))
+	}
+	if m.times {
+		add("label times", th.Dim)
+	}
+	if f := m.outline.Filter(); f == tree.Default {
+		add(f.String(), th.Dim)
+	} else {
+		add(f.String(), th.Accent)
+	}
+	add(fmt.Sprintf("%d/%d", m.outline.Row()+1, m.outline.Len()), th.Dim)
+	left := []rich.Span{rich.Chrome(" Tree", th.Title)}
+	if name := m.session.Name(); name != "" {
+		left = append(left, rich.Chrome("  "+inert.Line(name), th.Dim))
+	}
+	return rich.Draw(apart(left, right, w)).Text
+}
+
+// apart puts two texts at the ends of a row; the left one gives way.
+func apart(left, right []rich.Span, w int) []rich.Span {
+	right = rich.Truncate(right, w)
+	left = rich.Truncate(left, w-rich.LineWidth(right)-1)
+	gap := w - rich.LineWidth(left) - rich.LineWidth(right)
+	if gap > 0 {
+		left = append(left[:len(left):len(left)], rich.Chrome(strings.Repeat(" ", gap), theme.Style{}))
+	}
+	return append(left, right...)
+}
+
+// searchRow is the search, and what it has found.
+func (m *Model) searchRow(w int) []rich.Span {
+	var right []rich.Span
+	switch at, of := m.outline.Matches(); {
+	case m.outline.Query() == "":
+	case m.err != nil:
+		right = []rich.Span{rich.Chrome("no search yet ", m.theme.Failure)}
+	case m.outline.Indexed() < m.session.Len():
+		percent := 100 * m.outline.Indexed() / m.session.Len()
+		right = []rich.Span{rich.Chrome(fmt.Sprintf("%d found, %d%% read ", of, percent), m.theme.Running)}
+	default:
+		right = []rich.Span{rich.Chrome(fmt.Sprintf("%d of %d ", at, of), m.theme.Dim)}
+	}
+	left := m.searchLine(w - rich.LineWidth(right) - 1)
+	if m.outline.Query() == "" && m.field == nil {
+		left = append(left, rich.Chrome("type to search", m.theme.Faint))
+	}
+	return apart(left, right, w)
+}
+
+// searchLine is the search up to the caret.
+func (m *Model) searchLine(w int) []rich.Span {
+	query := newField(m.outline.Query())
+	text, _ := query.view(max(1, w-pointerCells))
+	return []rich.Span{rich.Chrome(" /", m.theme.Accent), rich.Chrome(text, m.theme.Text)}
+}
+
+// here is the node of the row that stands for the leaf: its own, or that of the
+// nearest ancestor that has one. It is the last row of the active path, which
+// comes before all others.
+func (m *Model) here() tree.Node {
+	rows := sort.Search(m.outline.Len(), func(i int) bool { return !m.outline.Rows(i, 1, 0)[0].Active })
+	return m.outline.NodeAt(rows - 1)
+}
+
+// row draws a row of w cells.
+func (m *Model) row(r tree.Row, here bool, w int) string {
+	below := theme.Style{}
+	selected := r.Node == m.outline.Selected()
+	if selected {
+		below = m.theme.Selection
+	}
+	line := m.rowHead(r, below)
+	if selected && m.field != nil {
+		text, _ := m.field.view(m.fieldCells(line))
+		line = append(line, rich.Chrome("["+text+"] ", m.theme.Label.On(below)))
+	} else {
+		line = append(line, m.rowLabel(r.Node, below)...)
+	}
+	var mark []rich.Span
+	if here {
+		mark = []rich.Span{rich.Chrome(" ← here", m.theme.Active.On(below))}
+	}
+	room := w - rich.LineWidth(mark)
+	line = append(line, m.rowText(r.Node, below, room-rich.LineWidth(line))...)
+	line = append(rich.Truncate(line, room), mark...)
+	if gap := w - rich.LineWidth(line); selected && gap > 0 {
+		line = append(line, rich.Chrome(strings.Repeat(" ", gap), below))
+	}
+	return rich.Draw(line).Text
+}
+
+// rowHead is what stands before label and text.
+func (m *Model) rowHead(r tree.Row, below theme.Style) []rich.Span {
+	pointer := "  "
+	if r.Node == m.outline.Selected() {
+		pointer = "› "
+	}
+	line := []rich.Span{
+		rich.Chrome(pointer, m.theme.Accent.On(below)),
+		rich.Chrome(r.Prefix, m.theme.Guide.On(below)),
+	}
+	if r.Active {
+		line = append(line, rich.Chrome("• ", m.theme.Active.On(below)))
+	}
+	return line
+}
+
+// fieldCells is the room for a label that is edited.
+func (m *Model) fieldCells(before []rich.Span) int {
+	return max(4, m.treeWidth()-rich.LineWidth(before)-2)
+}
+
+// rowLabel is an entry's label, and when it was set if that is asked for.
+func (m *Model) rowLabel(n tree.Node, below theme.Style) []rich.Span {
+	label := m.labels[n]
+	if label == "" {
+		return nil
+	}
+	line := m.found("["+inert.Line(label)+"]", m.theme.Label.On(below))
+	line = append(line, rich.Chrome(" ", below))
+	if m.times {
+		at := m.session.LabelTime(m.session.ID(n))
+		line = append(line, rich.Chrome(clock(at, m.opts.Now())+" ", m.theme.Faint.On(below)))
+	}
+	return line
+}
+
+// clock is a time as short as it can be told from another: 15:04 today,
+// 2 Jan 15:04 this year, else 2 Jan 2006.
+func clock(at, now time.Time) string {
+	at = at.In(now.Location())
+	switch {
+	case at.YearDay() == now.YearDay() && at.Year() == now.Year():
+		return at.Format("15:04")
+	case at.Year() == now.Year():
+		return at.Format("2 Jan 15:04")
+	}
+	return at.Format("2 Jan 2006")
+}
+
+// rowText is what an entry says, with what the search found in it, in about w
+// cells. Where that lies further on, the text begins shortly before it.
+func (m *Model) rowText(n tree.Node, below theme.Style, w int) []rich.Span {
+	s := m.said(n)
+	who, text := m.tones(s.tone)
+	var line []rich.Span
+	if s.who != "" {
+		line = append(m.found(s.who, who.On(below)), rich.Chrome(": ", who.On(below)))
+	}
+	body := s.text
+	if hits := m.outline.Spans(body); len(hits) > 0 {
+		const before = 16 // bytes that lead to it
+		if from := hits[0].From - before; rich.Width(body[:hits[0].To]) > w-rich.LineWidth(line) && from > 0 {
+			body = "…" + body[len(cut(body, from)):]
+		}
+	}
+	return append(line, m.found(body, text.On(below))...)
+}
+
+// found is a text with what the search finds in it painted as such.
+func (m *Model) found(text string, s theme.Style) []rich.Span {
+	var line []rich.Span
+	at := 0
+	for _, hit := range m.outline.Spans(text) {
+		line = append(line, rich.Chrome(text[at:hit.From], s), rich.Chrome(text[hit.From:hit.To], m.theme.Match))
+		at = hit.To
+	}
+	return append(line, rich.Chrome(text[at:], s))
+}
+
+// tones are the styles of who speaks and what is said.
+func (m *Model) tones(t tone) (who, text theme.Style) {
+	th := m.theme
+	switch t {
+	case users:
+		return th.Accent, th.User
+	case models:
+		return th.Dim, th.Text
+	case results:
+		return th.Dim, th.Dim
+	case failures:
+		return th.Failure, th.Failure
+	case summaries:
+		return th.Summary, th.Summary
+	case quiet:
+		return th.Faint, th.Faint
+	}
+	return th.Text, th.Text
+}
+
+// said is what a row says. Entries do not change, so it is read once.
+func (m *Model) said(n tree.Node) said {
+	if s, ok := m.texts[n]; ok {
+		return s
+	}
+	if len(m.texts) >= keptTexts {
+		clear(m.texts)
+	}
+	s := newReader(m.session).say(n)
+	m.texts[n] = s
+	return s
+}
+
+// foot are the keys that matter now.
+func (m *Model) foot(w int) string {
+	var line []rich.Span
+	hint := func(key, help string) {
+		if key != "" {
+			line = append(line, rich.Chrome(" "+key, m.theme.Key), rich.Chrome(" "+help+" ", m.theme.Hint))
+		}
+	}
+	if m.field != nil {
+		hint("Enter", "keeps the label")
+		hint("Esc", "leaves it")
+	} else {
+		hint(m.keyOf("tree.choose"), "goes there")
+		hint(m.keyOf(idClose), map[bool]string{true: "closes", false: "clears"}[m.outline.Query() == ""])
+		hint(m.keyOf("tree.menu"), "more")
+		hint(m.keyOf("tree.label"), "label")
+		hint(m.keyOf("tree.next-filter"), "filter")
+		hint(m.keyOf("tree.fold"), "fold")
+		hint(m.keyOf("tree.turn-up"), "prompts")
+		if m.outline.Query() != "" {
+			hint(m.keyOf("tree.match-down"), "next match")
+		}
+	}
+	return rich.Draw(rich.Truncate(line, w)).Text
+}
+
+// keyOf is how the first key of an action is written; empty if it has none.
+func (m *Model) keyOf(id string) string {
+	for _, r := range m.keys.Rows() {
+		if r.ID == id && len(r.Keys) > 0 {
+			if r.Keys[0] == "L" || r.Keys[0] == "T" {
+				return "Shift+" + r.Keys[0]
+			}
+			return keymap.Title(r.Keys[0])
+		}
+	}
+	return ""
+}
+
+// facts are a line about an entry: when, which, what it took.
+func facts(e session.Entry, label string) []string {
+	var parts []string
+	if !e.Time.IsZero() {
+		parts = append(parts, e.Time.Local().Format("2 Jan 15:04"))
+	}
+	parts = append(parts, string(e.ID))
+	if d, ok := e.Data.(session.Message); ok {
+		if d.Message.Model != "" {
+			parts = append(parts, d.Message.Model)
+		}
+		if n := d.Usage.Context(); n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" tokens")
+		}
+	}
+	if label != "" {
+		parts = append(parts, "["+label+"]")
+	}
+	return parts
+}
