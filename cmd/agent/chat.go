@@ -18,6 +18,7 @@ import (
 	"banyan/internal/engine"
 	"banyan/internal/headless"
 	"banyan/internal/llm"
+	"banyan/internal/permission"
 	"banyan/internal/session"
 	"banyan/internal/tool"
 )
@@ -142,14 +143,14 @@ func (o chatOptions) setup() (s setup, err error) {
 	if err := o.chooseModel(&s.Config); err != nil {
 		return s, usageError{err}
 	}
-	if s.Policy, err = o.policy(); err != nil {
-		return s, usageError{err}
-	}
 	env, err := tool.NewEnv(s.Cwd)
 	if err != nil {
 		return s, fmt.Errorf("prepare the tools: %w", err)
 	}
 	s.close = func() { _ = env.Close() } // temporary files only
+	if s.Policy, err = o.policy(s.paths, env); err != nil {
+		return s, usageError{err}
+	}
 	s.Tools, s.System, s.MaxRounds = tool.All(env), o.systemPrompt(s.Cwd), o.maxTurns
 	s.Open = o.opener(s.paths, s.Config)
 	return s, nil
@@ -178,11 +179,16 @@ func sessionDir(inMemory bool, sessions, cwd string) string {
 	return session.Dir(sessions, cwd)
 }
 
-func (o chatOptions) policy() (engine.Policy, error) {
-	policy := engine.NewAskPolicy()
+// policy says what may be done without asking.
+func (o chatOptions) policy(paths config.Paths, env *tool.Env) (*permission.Policy, error) {
+	home, _ := os.UserHomeDir() // without one, "~" in rules matches nothing
+	policy := permission.New(permission.Workspace{
+		Dir: env.Dir, Home: home, Path: os.Getenv("PATH"),
+		Protected: []string{paths.Config, paths.Data, paths.State},
+	})
 	mode := o.permission
 	if o.skipAsking {
-		mode = "full"
+		mode = permission.Full
 	}
 	return policy, policy.SetMode(mode)
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -99,17 +100,17 @@ func (l Loop) runCall(ctx context.Context, call llm.ToolCall, asking chan struct
 		return nil
 	}
 	asking <- struct{}{}
-	err := l.Gate(ctx, call, t)
+	approval, err := l.Gate(ctx, call, t)
 	<-asking
 	if err != nil {
-		emit(l.returned(call, tool.Fail(err)))
+		emit(l.returned(call, tool.Fail(err), approval))
 		if errors.Is(err, ErrStop) || ctx.Err() != nil {
 			return err
 		}
 		return nil
 	}
 	emit(Running{call, l.Now()})
-	emit(l.returned(call, l.run(ctx, t, call, emit)))
+	emit(l.returned(call, l.run(ctx, t, call, emit), approval))
 	return nil
 }
 
@@ -138,17 +139,34 @@ func (l Loop) refuse(calls []llm.ToolCall, why string, emit func(Event) error) e
 }
 
 // returned makes the message of a result.
-func (l Loop) returned(call llm.ToolCall, r tool.Result) Returned {
+func (l Loop) returned(call llm.ToolCall, r tool.Result, by ...Approval) Returned {
 	m := llm.Message{
 		Role: llm.ToolResult, Time: l.Now(),
 		CallID: call.ID, ToolName: call.Name,
-		Content: r.Content, Details: tool.EncodeView(r.View),
+		Content: r.Content, Details: details(r.View, by),
 	}
 	if r.Err != nil {
 		m.IsError = true
 		m.Content = append([]llm.Block{llm.Text{Text: r.Err.Error()}}, m.Content...)
 	}
 	return Returned{m}
+}
+
+// details are what is stored with a result beside what the model sees: how it is
+// drawn, and who approved.
+func details(v tool.View, by []Approval) json.RawMessage {
+	raw := tool.EncodeView(v)
+	if len(by) == 0 || by[0] == (Approval{}) {
+		return raw
+	}
+	approval, err := json.Marshal(by[0])
+	if err != nil {
+		return raw
+	}
+	if raw == nil {
+		return fmt.Appendf(nil, `{"approval":%s}`, approval)
+	}
+	return fmt.Appendf(raw[:len(raw)-1], `,"approval":%s}`, approval)
 }
 
 func (l Loop) names() string {

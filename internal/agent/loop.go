@@ -35,8 +35,8 @@ type Loop struct {
 	Tools  []tool.Tool
 	// Gate says whether a call may run; it may take as long as a person does.
 	// The text of its error is the model's result. An error that wraps ErrStop
-	// ends the turn.
-	Gate func(ctx context.Context, call llm.ToolCall, t tool.Tool) error
+	// ends the turn. The approval is recorded with the result.
+	Gate func(ctx context.Context, call llm.ToolCall, t tool.Tool) (Approval, error)
 	// Request builds the next request from what was emitted so far and from
 	// prompts that came meanwhile.
 	Request func() (llm.Request, error)
@@ -45,6 +45,15 @@ type Loop struct {
 	// MaxRounds limits the requests of a turn; zero means no limit.
 	MaxRounds int
 	Now       func() time.Time
+}
+
+// Approval says who let a call run, or did not. It is stored in the details of
+// the call's result, as "approval".
+type Approval struct {
+	Action  string `json:"action"`            // "allow" or "deny"
+	By      string `json:"by"`                // "user", or where the rule is from
+	Rule    string `json:"rule,omitempty"`    // the rule that decided, if it was one
+	Comment string `json:"comment,omitempty"` // of the user's
 }
 
 // Run runs one turn. emit is called from this goroutine only and returns when

@@ -29,11 +29,11 @@ type stage struct {
 func (s *stage) run(ctx context.Context) error {
 	l := Loop{
 		Client: s.model, Tools: s.tools, MaxRounds: s.rounds, Now: func() time.Time { return time.UnixMilli(1) },
-		Gate: func(_ context.Context, call llm.ToolCall, _ tool.Tool) error {
+		Gate: func(_ context.Context, call llm.ToolCall, _ tool.Tool) (Approval, error) {
 			if s.gate == nil {
-				return nil
+				return Approval{Action: "allow", By: "test"}, nil
 			}
-			return s.gate(call)
+			return Approval{}, s.gate(call)
 		},
 		Request: func() (llm.Request, error) { return llm.Request{Messages: slices.Clone(s.messages)}, nil },
 	}
@@ -243,6 +243,26 @@ func TestWhatRunsSideBySide(t *testing.T) {
 	for _, m := range s.messages {
 		if m.Role == llm.ToolResult && m.IsError {
 			t.Errorf("result %+v", m)
+		}
+	}
+}
+
+func TestApprovalIsRecordedBesideThePicture(t *testing.T) {
+	drawn := simple("look", tool.Read, func(context.Context, tool.Input) tool.Result {
+		return tool.TextResult("x", tool.Plain{Text: "picture"})
+	})
+	s := stage{model: llmtest.Script(llmtest.Calls(
+		llm.ToolCall{ID: "a", Name: "look", Arguments: json.RawMessage(`{}`)},
+		llm.ToolCall{ID: "b", Name: "run", Arguments: json.RawMessage(`{}`)}), llmtest.Text("ok")),
+		tools: []tool.Tool{drawn, simple("run", tool.Execute, done)}}
+	if err := s.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for i, picture := range []tool.View{tool.Plain{Text: "picture"}, nil} {
+		d := s.messages[1+i].Details
+		var got struct{ Approval Approval }
+		if err := json.Unmarshal(d, &got); err != nil || got.Approval.By != "test" || tool.DecodeView(d) != picture {
+			t.Errorf("details %s: %v", d, err)
 		}
 	}
 }

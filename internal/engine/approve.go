@@ -4,72 +4,57 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"banyan/internal/agent"
 	"banyan/internal/llm"
+	"banyan/internal/permission"
 	"banyan/internal/tool"
-)
-
-// Policy says which calls may run. The engine's goroutine alone calls it.
-type Policy interface {
-	// Decide judges a call.
-	Decide(call llm.ToolCall, t tool.Tool) Verdict
-	// Remember allows all calls like this one from now on, as Verdict.Always said.
-	Remember(call llm.ToolCall, t tool.Tool)
-	// Mode and SetMode: the permission mode, one of Modes.
-	Mode() string
-	SetMode(mode string) error
-}
-
-// Verdict is a policy's judgement.
-type Verdict struct {
-	Action Action
-	Reason string // why, for people and, when denied, for the model
-	Always string // what Remember would allow, exactly; empty if it cannot be remembered
-}
-
-// Action is what is done with a call.
-type Action uint8
-
-const (
-	Ask Action = iota // the user decides
-	Permit
-	Refuse
 )
 
 // gate judges a call for the turn, from the turn's goroutine. Where the user is
 // asked, it waits for the answer or the interrupt.
-func (e *Engine) gate(ctx context.Context, call llm.ToolCall, t tool.Tool) error {
-	var verdict Verdict
-	if err := e.do(func() error { verdict = e.cfg.Policy.Decide(call, t); return nil }); err != nil {
-		return err
-	}
-	switch verdict.Action {
-	case Permit:
+func (e *Engine) gate(ctx context.Context, call llm.ToolCall, t tool.Tool) (agent.Approval, error) {
+	var v permission.Verdict
+	err := e.do(func() error {
+		v = e.cfg.Policy.Decide(permission.Call{Tool: call.Name, Access: t.Access, Args: call.Arguments})
 		return nil
-	case Refuse:
-		return fmt.Errorf("not run: %s", verdict.Reason)
+	})
+	if err != nil {
+		return agent.Approval{}, err
 	}
-	asked := question(call, t, verdict)
+	by := agent.Approval{Action: v.Action.String(), By: v.Source, Rule: v.Rule}
+	switch v.Action {
+	case permission.Allow:
+		return by, nil
+	case permission.Deny:
+		return by, fmt.Errorf("not run: %s", v.Reason)
+	}
+	asked := question(call, t, v)
 	var answered chan Answer
 	if err := e.do(func() error { answered = e.ask(asked); return nil }); err != nil {
-		return err
+		return agent.Approval{}, err
 	}
 	select {
 	case a, ok := <-answered:
 		if !ok {
-			return context.Canceled // withdrawn
+			return agent.Approval{}, context.Canceled // withdrawn
 		}
-		return e.decided(call, t, a)
+		return e.decided(v, a)
 	case <-ctx.Done():
-		return ctx.Err()
+		return agent.Approval{}, ctx.Err()
 	}
 }
 
 // question describes a call to the one who decides. It may read files for the
 // preview, so it is not the owner's work.
-func question(call llm.ToolCall, t tool.Tool, v Verdict) Asked {
-	asked := Asked{Call: call, Subject: string(call.Arguments), Reason: v.Reason, Always: v.Always}
+func question(call llm.ToolCall, t tool.Tool, v permission.Verdict) Asked {
+	asked := Asked{Call: call, Subject: string(call.Arguments), Reason: v.Reason}
+	var always []string
+	for _, r := range v.Always {
+		always = append(always, r.String())
+	}
+	asked.Always = strings.Join(always, ", ")
 	if t.Subject != nil {
 		asked.Subject = t.Subject(call.Arguments)
 	}
@@ -105,23 +90,24 @@ func (e *Engine) withdraw(ask int) {
 	e.emit(Withdrawn{ask})
 }
 
-func (e *Engine) decided(call llm.ToolCall, t tool.Tool, a Answer) error {
+// decided is what the user's answer means for the call.
+func (e *Engine) decided(v permission.Verdict, a Answer) (agent.Approval, error) {
+	by := agent.Approval{Action: "allow", By: "user", Comment: a.Comment}
 	switch a.Decision {
 	case Allow:
-		return nil
+		return by, nil
 	case Always:
-		return e.do(func() error {
-			e.cfg.Policy.Remember(call, t)
-			return nil
-		})
-	case Stop:
-		return fmt.Errorf("not run: %w", agent.ErrStop)
+		return by, e.do(func() error { e.cfg.Policy.Remember(v.Always...); return nil })
 	}
-	if a.Comment != "" {
-		return fmt.Errorf("not run: the user said no, and: %s", a.Comment)
+	by.Action = "deny"
+	switch {
+	case a.Decision == Stop:
+		return by, fmt.Errorf("not run: %w", agent.ErrStop)
+	case a.Comment != "":
+		return by, fmt.Errorf("not run: the user said no, and: %s", a.Comment)
 	}
-	return errors.New("not run: the user said no")
+	return by, errors.New("not run: the user said no")
 }
 
 // Modes are the permission modes in the order in which a key cycles them.
-var Modes = []string{"ask", "edits", "plan", "auto"}
+var Modes = permission.Modes

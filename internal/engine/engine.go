@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"banyan/internal/llm"
+	"banyan/internal/permission"
 	"banyan/internal/session"
 	"banyan/internal/tool"
 )
@@ -42,8 +43,8 @@ type Config struct {
 	Thinking    llm.ThinkingLevel
 
 	Tools      []tool.Tool
-	System     string // system prompt; the same for every request of a session
-	Policy     Policy
+	System     string             // system prompt; the same for every request of a session
+	Policy     *permission.Policy // who may do what; never nil
 	Compaction Compaction
 	Hooks      Hooks // of extensions; nil for none
 	// MaxRounds limits the requests of a turn; 0 means no limit.
@@ -121,9 +122,6 @@ func New(cfg Config) *Engine {
 	}
 	if cfg.RetryAfter == 0 {
 		cfg.RetryAfter = 5 * time.Second
-	}
-	if cfg.Policy == nil {
-		cfg.Policy = NewAskPolicy()
 	}
 	e := &Engine{
 		cfg: cfg, inbox: newMailbox[Command](), outbox: newMailbox[Event](),

@@ -15,6 +15,7 @@ import (
 	"banyan/internal/agent"
 	"banyan/internal/llm"
 	"banyan/internal/llm/llmtest"
+	"banyan/internal/permission"
 	"banyan/internal/session"
 	"banyan/internal/tool"
 )
@@ -57,6 +58,9 @@ func (w *world) start(cfg Config) {
 		cfg.Models = scriptModels{w.model}
 	}
 	cfg.Model = testModel
+	if cfg.Policy == nil {
+		cfg.Policy = testPolicy(w.t, w.dir)
+	}
 	if cfg.Tools == nil {
 		cfg.Tools = []tool.Tool{w.tool("look", tool.Read), w.tool("change", tool.Edit), w.tool("run", tool.Execute)}
 	}
@@ -69,6 +73,16 @@ func (w *world) start(cfg Config) {
 	go w.engine.Run(context.Background())
 	w.t.Cleanup(w.close)
 	w.until("opened", func(ev Event) bool { _, ok := ev.(Opened); return ok })
+}
+
+// testPolicy allows looking; changing and running are asked.
+func testPolicy(t *testing.T, dir string) *permission.Policy {
+	t.Helper()
+	look, err := permission.ParseRule(permission.Allow, "look", permission.Source{Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return permission.New(permission.Workspace{Dir: dir, Path: "/usr/bin:/bin"}, look)
 }
 
 func (w *world) tool(name string, access tool.Access) tool.Tool {
@@ -602,7 +616,7 @@ func TestFailedCompactionLeavesTheChatGoing(t *testing.T) {
 }
 
 func TestOpeningFails(t *testing.T) {
-	e := New(Config{Models: scriptModels{}, Model: testModel, Open: func() (*session.Manager, error) { return nil, os.ErrNotExist }})
+	e := New(Config{Models: scriptModels{}, Model: testModel, Policy: permission.New(permission.Workspace{}), Open: func() (*session.Manager, error) { return nil, os.ErrNotExist }})
 	go e.Run(context.Background())
 	var last Event
 	for ev := range e.Events() {
