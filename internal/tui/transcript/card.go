@@ -33,9 +33,24 @@ func (s *sheet) card(c card) {
 	s.header(c, view)
 	s.fold(fold)
 	s.slim = true
-	if view != nil {
-		s.view(view, body{fold: fold, open: open, failed: c.result != nil && c.result.IsError})
+	if view == nil {
+		return
 	}
+	b := body{fold: fold, open: open, failed: c.result != nil && c.result.IsError}
+	s.view(view, b)
+	if _, said := view.(tool.Plain); b.failed && !said {
+		s.lines(fold, inert.Output(firstText(c.result.Content)), s.th.Failure, head)
+	}
+}
+
+// firstText is what a failed result says of its failure: its first text.
+func firstText(blocks []llm.Block) string {
+	for _, b := range blocks {
+		if t, ok := b.(llm.Text); ok {
+			return t.Text
+		}
+	}
+	return ""
 }
 
 // view is what there is to show below the header, nil if nothing.
@@ -73,18 +88,23 @@ func (s *sheet) header(c card, v tool.View) {
 		name = "tool"
 	}
 	facts := s.facts(c, v)
-	subject := rich.Verbatim(inert.Line(s.m.subject(c.name, c.args)), s.th.Subject, 0)
+	args := c.args
+	if c.writing { // what they are about stands at their beginning
+		args = args[:min(len(args), 4096)]
+	}
+	subject := rich.Verbatim(inert.Line(s.m.subject(c.name, args)), s.th.Subject, 0)
 	spans := []rich.Span{rich.Verbatim(name, s.th.Tool, 0)}
 	at := s.say(name + " " + subject.Text)
 	spans[0].Src = at
 	if subject.Text != "" {
 		subject.Src = at + len(name) + 1
 		space := rich.Verbatim(" ", s.th.Subject, at+len(name))
+		spans = append(spans, space, subject)
 		room := s.room(margin) - rich.LineWidth(facts)
-		if room < len(name)+12 { // too narrow for both: the subject is worth more
+		if room < min(rich.LineWidth(spans), len(name)+12) { // too narrow for both: the subject is worth more
 			facts, room = nil, s.room(margin)
 		}
-		spans = rich.Truncate(append(spans, space, subject), room)
+		spans = rich.Truncate(spans, room)
 	}
 	s.line(append(spans, facts...), margin, mark)
 }

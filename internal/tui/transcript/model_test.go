@@ -79,6 +79,7 @@ func TestCachedFrameIsFreshFrame(t *testing.T) {
 				m.Commit()
 				e := more[n%len(more)]
 				n++
+				e.ID = session.ID(fmt.Sprint("more", n))
 				m.Append(EntryBlock(e))
 			},
 			"stream": func(t *rapid.T) {

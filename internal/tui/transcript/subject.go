@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"banyan/internal/tool"
 )
 
 // subjectKeys are the arguments that people recognise a call by, best first.
@@ -12,10 +14,13 @@ var subjectKeys = []string{
 	"name", "description", "prompt", "task", "title", "id",
 }
 
-// Subject is the one line that a call is recognised by, for tools of which
-// nothing is known: the value of the argument that is most likely it. The
-// arguments may be cut off anywhere.
-func Subject(_ string, args json.RawMessage) string {
+// Subject is the one line that a call is recognised by, also while it is being
+// written, when the arguments may be cut off anywhere: what the tool says, or
+// else the value of the argument that is most likely it.
+func Subject(name string, args json.RawMessage) string {
+	if text := tool.Describe(name, args); text != "" {
+		return text
+	}
 	found := map[string]string{}
 	first := ""
 	d := json.NewDecoder(bytes.NewReader(args))
@@ -27,14 +32,14 @@ func Subject(_ string, args json.RawMessage) string {
 		if err != nil {
 			break
 		}
-		name, _ := key.(string)
+		field, _ := key.(string)
 		var value any
 		if d.Decode(&value) != nil {
-			found[name] = cutString(args, name)
+			found[field] = cutString(args, field)
 			break
 		}
 		if text, ok := value.(string); ok {
-			found[name] = text
+			found[field] = text
 			if first == "" {
 				first = text
 			}

@@ -1,0 +1,76 @@
+package transcript
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"banyan/internal/llm"
+	"banyan/internal/session"
+	"banyan/internal/tool"
+	"banyan/internal/tui/theme"
+)
+
+func TestSubject(t *testing.T) {
+	tests := []struct{ name, args, want string }{
+		{"bash", `{"command":"go test"}`, "go test"},
+		{"read", `{"path":"a.go","offset":10,"limit":5}`, "a.go:10-14"},
+		{"write", `{"path":"a.go","content":"pack`, "a.go"},
+		{"write", `{"path":"inter`, "inter"},
+		{"write", `{"path":"a\u00e`, "a"},
+		{"write", `{"content":"x","path":"b.go"}`, "b.go"},
+		{"mcp__x", `{"thing":"first","other":"second"}`, "first"},
+		{"mcp__x", `{"n":1}`, ""},
+		{"bash", `{"comm`, ""},
+		{"bash", ``, ""},
+		{"bash", `[1]`, ""},
+		{"bash", `{"command":"a \"quoted\" b`, `a "quoted" b`},
+	}
+	for _, tt := range tests {
+		if got := Subject(tt.name, json.RawMessage(tt.args)); got != tt.want {
+			t.Errorf("%s %s: got %q, want %q", tt.name, tt.args, got, tt.want)
+		}
+	}
+	args := `{"command":"日本\n\u00e9\"x","n":[1,{"a":2}]}`
+	for i := range args { // cut anywhere, it says something or nothing
+		Subject("bash", json.RawMessage(args[:i]))
+	}
+}
+
+// onlyCard is the screen with the card of one call.
+func onlyCard(w int, args string, r llm.Message, v tool.View) string {
+	r.Role, r.CallID, r.ToolName, r.Details = llm.ToolResult, "1", "bash", tool.EncodeView(v)
+	s := &script{}
+	s.answer(call("1", "bash", args))
+	s.add(session.Message{Message: r})
+	m := New(theme.Must("dark", theme.NoColor))
+	m.SetSize(w, 30)
+	m.Reset(Entries(s.entries))
+	return strings.Trim(text(m.View()), "\n")
+}
+
+func TestCards(t *testing.T) {
+	tests := []struct {
+		name   string
+		result llm.Message
+		view   tool.View
+		want   string
+	}{
+		{"no output", llm.Message{}, tool.Command{ExitCode: intp(0)}, "✓ bash make"},
+		{"a failure says why", llm.Message{IsError: true, Content: []llm.Block{llm.Text{Text: "ended after 2s"}, llm.Text{Text: "out"}}}, tool.Command{Output: "out", Signal: "killed"}, "✗ bash make · killed\n    out\n    ended after 2s"},
+		{"the end of long output", llm.Message{}, tool.Command{Output: "1\n2\n3\n4\n5\n6\n7\n", ExitCode: intp(0)}, "✓ bash make\n    … 2 more lines\n    3\n    4\n    5\n    6\n    7"},
+		{"one line is never folded away", llm.Message{}, tool.Command{Output: "1\n2\n3\n4\n5\n6\n", ExitCode: intp(0)}, "✓ bash make\n    1\n    2\n    3\n    4\n    5\n    6"},
+		{"what was cut", llm.Message{}, tool.Command{Output: "x", ExitCode: intp(0), Cut: &tool.Cut{Lines: 9000, Bytes: 120_000}}, "✓ bash make · 9000 lines · 120.0 kB\n    x"},
+		{"no view", llm.Message{Content: []llm.Block{llm.Text{Text: "plain"}}}, nil, "✓ bash make\n    plain"},
+		{"a line without end", llm.Message{}, tool.Command{Output: strings.Repeat("x", 1000)}, "✓ bash make\n    " + strings.Repeat("x", 34) + "…"},
+		{"a picture", llm.Message{}, tool.Image{Path: "a.png", MIME: "image/png", Width: 3, Height: 4}, "✓ bash make · image/png · 3×4\n    ▣ a.png"},
+		{"a new file", llm.Message{}, tool.Diff{Path: "a", Diff: "@@ -0,0 +1,2 @@\n+a\n+b\n", Added: 2, Created: true}, "✓ bash make · new, 2 lines\n    1 + a\n    2 + b"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := onlyCard(40, `{"command":"make"}`, tt.result, tt.view); got != tt.want {
+				t.Errorf("got:\n%s\nwant:\n%s", got, tt.want)
+			}
+		})
+	}
+}
