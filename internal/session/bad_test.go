@@ -446,3 +446,43 @@ func TestManyProblems(t *testing.T) {
 		t.Errorf("%d problems, last %+v", len(problems), problems[len(problems)-1])
 	}
 }
+
+// TestDeepAndWide: a chain of a million entries and a node of 100,000 children.
+func TestDeepAndWide(t *testing.T) {
+	deep := 1_000_000
+	if testing.Short() {
+		deep = 50_000
+	}
+	const wide = 100_000
+	var b bytes.Buffer
+	b.WriteString(header + "\n")
+	parent := "null"
+	for i := range deep {
+		fmt.Fprintf(&b, `{"type":"custom","id":"%08x","parentId":%s,"timestamp":"2026-11-20T07:00:00.000Z","customType":"x"}`+"\n", i, parent)
+		parent = fmt.Sprintf(`"%08x"`, i)
+	}
+	for i := range wide {
+		fmt.Fprintf(&b, `{"type":"custom","id":"w%d","parentId":"00000000","timestamp":"2026-11-20T07:00:00.000Z","customType":"x"}`+"\n", i)
+	}
+	s := look(t, writeBytes(t, b.Bytes()))
+	last := session.ID(fmt.Sprintf("%08x", deep-1))
+	if path := s.PathIDs(last); len(path) != deep || path[0] != "00000000" {
+		t.Errorf("a path of %d entries, want %d", len(path), deep)
+	}
+	if kids := s.Children("00000000"); len(kids) != wide+1 || kids[1] != "w0" || kids[wide] != "w99999" {
+		t.Errorf("%d children, want %d", len(kids), wide+1)
+	}
+	c, err := s.Context(last)
+	if err != nil || len(c.Items) != 0 || len(s.Problems()) > 0 {
+		t.Errorf("context %v, %v, problems %v", c, err, s.Problems())
+	}
+	rows := 0
+	for row, err := range s.Rows() {
+		if err != nil || row.Depth > deep {
+			t.Fatal(row, err)
+		}
+		if rows++; rows == 1000 {
+			break
+		}
+	}
+}

@@ -149,7 +149,7 @@ func (f *fold) line(b []byte, pos jsonl.Pos) {
 // headed is line where the head was read already.
 func (f *fold) headed(b []byte, h head, ok bool, pos jsonl.Pos) {
 	f.bytes = max(f.bytes, pos.Off+int64(pos.Len)+1)
-	if !ok || b[len(b)-1] != '}' {
+	if !ok || !closed(b) {
 		f.lost(pos, problemDamaged, "the line is not a JSON object")
 		return
 	}
@@ -171,6 +171,11 @@ func (f *fold) headed(b []byte, h head, ok bool, pos jsonl.Pos) {
 		}
 	}
 	f.entry(b, h, id, kind, parent, pos)
+}
+
+// closed tells whether a line ends as an object does.
+func closed(b []byte) bool {
+	return b[len(b)-1] == '}' || bytes.HasSuffix(bytes.TrimRight(b, " \t"), []byte("}"))
 }
 
 // lost notes a line that cannot be an entry.
@@ -255,7 +260,7 @@ func (f *fold) entry(b []byte, h head, id, kind []byte, parent tree.Node, pos js
 		f.problem(pos.Off, problemDuplicate, fmt.Sprintf("another entry above has the id %s", clip(h.id)))
 		f.redefine(ID(id))
 	}
-	if len(f.marks.alias) > 0 && f.marks.fileID[tree.Node(f.forest.Len())] == "" {
+	if n, ok := f.marks.alias[ID(id)]; ok && int(n) != f.forest.Len() {
 		f.own()
 		delete(f.marks.alias, ID(id)) // of a position record: the entry is what the id means now
 	}
