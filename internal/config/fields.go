@@ -205,7 +205,7 @@ func putLimit[N int | float64](f field, to *N, n N, from Source) error {
 	switch {
 	case n < 0:
 		return errors.New("it takes no number below 0")
-	case f.project == lower && from.Scope.ofProject() && (n == 0 || *to > 0 && n > *to):
+	case f.project == lower && from.Scope.OfProject() && (n == 0 || *to > 0 && n > *to):
 		return errLooser
 	}
 	*to = n

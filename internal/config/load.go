@@ -29,9 +29,9 @@ func (s Scope) String() string {
 	return [...]string{"default", "user", "project", "local", "flag"}[s]
 }
 
-// ofProject: it lies in the project's folder, so that whoever wrote the project
+// OfProject: it lies in the project's folder, so that whoever wrote the project
 // may have written it.
-func (s Scope) ofProject() bool { return s == Project || s == Local }
+func (s Scope) OfProject() bool { return s == Project || s == Local }
 
 // Source is where a value comes from.
 type Source struct {
@@ -213,7 +213,7 @@ func (l *loader) object(d document, from Source, n *node, in place) {
 // set puts one value where it belongs.
 func (l *loader) set(f field, name string, value []byte, from Source) {
 	path := f.named(name)
-	if from.Scope.ofProject() && f.project == never {
+	if from.Scope.OfProject() && f.project == never {
 		l.problem(from, path, "a project may not set this; it is yours to set, in "+l.userFile)
 		return
 	}

@@ -19,8 +19,9 @@ type Engine interface {
 
 // Errors of a run. Each has an exit code of its own in the program.
 var (
-	// ErrRefused says that a call needed an approval that nobody was there to give.
-	ErrRefused = errors.New("some tool calls were refused, because nobody is here to approve them; see --permission-mode and --allowed-tools")
+	// ErrRefused says that a rule refused a call, or that it needed an approval
+	// that nobody was there to give.
+	ErrRefused = errors.New("some tool calls were refused, by a rule or because nobody is here to approve them; see --permission-mode and --allowed-tools")
 	// ErrLimit says that the run ended at a limit that its user set.
 	ErrLimit error = limit("the limit of --max-turns was reached")
 	// ErrBudget is the ErrLimit of money.

@@ -15,6 +15,7 @@ import (
 	"banyan/internal/engine"
 	"banyan/internal/llm"
 	"banyan/internal/llm/llmtest"
+	"banyan/internal/permission"
 	"banyan/internal/session"
 	"banyan/internal/tool"
 	"banyan/internal/tui/inert"
@@ -40,13 +41,33 @@ func newWorld(t *testing.T, turns ...llmtest.Turn) *world {
 	}
 	w.config = engine.Config{
 		SessionDir: filepath.Join(w.dir, "sessions"), Cwd: w.dir, Models: w,
-		Model: session.ModelRef{Provider: "script", Model: "m1"},
-		Tools: []tool.Tool{w.tool("look", tool.Read), w.tool("run", tool.Execute)},
+		Model:  session.ModelRef{Provider: "script", Model: "m1"},
+		Tools:  []tool.Tool{w.tool("look", tool.Read), w.tool("run", tool.Execute)},
+		Policy: w.policy(),
 	}
 	w.config.Open = func() (*session.Manager, error) {
 		return session.New(w.config.SessionDir, w.dir, w.config.Session)
 	}
 	return w
+}
+
+// policy allows look, asks about run, and denies what it is told to.
+func (w *world) policy(deny ...string) *permission.Policy {
+	w.t.Helper()
+	rules := []permission.Rule{w.rule(permission.Allow, "look")}
+	for _, text := range deny {
+		rules = append(rules, w.rule(permission.Deny, text))
+	}
+	return permission.New(permission.Workspace{Dir: w.dir}, rules...)
+}
+
+func (w *world) rule(a permission.Action, text string) permission.Rule {
+	w.t.Helper()
+	r, err := permission.ParseRule(a, text, permission.Source{Name: "test"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
 }
 
 // Client implements engine.Models.
@@ -228,6 +249,8 @@ func TestHowRunsEnd(t *testing.T) {
 		want  string // of the result line
 	}{
 		{"a refused call", []llmtest.Turn{call("run"), llmtest.Text("I may not.")}, nil, ErrRefused,
+			`{"is_error":false,"num_turns":2,"permission_denials":[{"tool_input":{"n":1},"tool_name":"run","tool_use_id":"c1"}],"result":"I may not.","subtype":"success"}`},
+		{"a call that a rule denies", []llmtest.Turn{call("run"), llmtest.Text("I may not.")}, func(w *world, _ *Options) { w.config.Policy = w.policy("run") }, ErrRefused,
 			`{"is_error":false,"num_turns":2,"permission_denials":[{"tool_input":{"n":1},"tool_name":"run","tool_use_id":"c1"}],"result":"I may not.","subtype":"success"}`},
 		{"a failing model", []llmtest.Turn{llmtest.Fail(broken, llm.TextDelta{Text: "half"})}, nil, broken,
 			`{"errors":["the connection was reset"],"is_error":true,"num_turns":1,"permission_denials":[],"subtype":"error_during_execution"}`},

@@ -1,8 +1,11 @@
 package headless
 
 import (
+	"encoding/json"
+	"slices"
 	"time"
 
+	"banyan/internal/agent"
 	"banyan/internal/engine"
 	"banyan/internal/llm"
 	"banyan/internal/session"
@@ -51,15 +54,26 @@ func (r *record) fold(ev engine.Event) {
 		r.session, r.last = ev.Session, ev.Entry
 		r.appended(ev.Entry)
 	case engine.Asked:
-		r.denials = append(r.denials, ev.Call)
+		r.deny(ev.Call)
+	}
+}
+
+// deny records that a call was refused, once.
+func (r *record) deny(call llm.ToolCall) {
+	same := func(c llm.ToolCall) bool { return c.ID == call.ID }
+	if !slices.ContainsFunc(r.denials, same) {
+		r.denials = append(r.denials, call)
 	}
 }
 
 func (r *record) appended(e session.Entry) {
 	switch d := e.Data.(type) {
 	case session.Message:
-		if d.Role == llm.Assistant {
+		switch d.Role {
+		case llm.Assistant:
 			r.answered(e, d.Message)
+		case llm.ToolResult:
+			r.returned(d.Message)
 		}
 	case session.Compaction:
 		if d.Usage != nil {
@@ -78,6 +92,21 @@ func (r *record) answered(e session.Entry, m llm.Message) {
 	}
 	r.waited += time.Since(r.sent)
 	r.count(m.Model, m.Usage)
+}
+
+// returned notes a call that a rule refused: its result says so.
+func (r *record) returned(m llm.Message) {
+	var details struct {
+		Approval agent.Approval `json:"approval"`
+	}
+	if json.Unmarshal(m.Details, &details) != nil || details.Approval.Action != "deny" {
+		return
+	}
+	for _, call := range r.answer.Calls() {
+		if call.ID == m.CallID {
+			r.deny(call)
+		}
+	}
 }
 
 func (r *record) count(model string, u llm.Usage) {
