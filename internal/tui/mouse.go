@@ -26,6 +26,9 @@ func (m *Model) pointer(msg tea.MouseMsg) tea.Cmd {
 		m.transcript.ScrollLines(by)
 	case tea.MouseClickMsg:
 		m.transcript.SelectNone()
+		if y := at.Y - (m.height - 1 - m.layout.bottom); at.Button == tea.MouseLeft && y >= 0 && y < m.layout.bottom {
+			return m.editor.Click(at.X, y)
+		}
 		if at.Button == tea.MouseLeft && inside {
 			m.dragging = true
 			m.transcript.SelectStart(at.X, at.Y)

@@ -1,9 +1,12 @@
 package tui
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,10 +22,12 @@ import (
 type canned struct {
 	events chan engine.Event
 	sent   chan engine.Command
+	// submitted is closed with the first prompt.
+	submitted chan struct{}
 }
 
 func newCanned(events ...engine.Event) *canned {
-	c := &canned{events: make(chan engine.Event, len(events)+1), sent: make(chan engine.Command, 100)}
+	c := &canned{events: make(chan engine.Event, len(events)+1), sent: make(chan engine.Command, 100), submitted: make(chan struct{})}
 	for _, ev := range events {
 		c.events <- ev
 	}
@@ -31,6 +36,9 @@ func newCanned(events ...engine.Event) *canned {
 
 func (c *canned) Send(cmd engine.Command) {
 	c.sent <- cmd
+	if _, ok := cmd.(engine.Submit); ok {
+		close(c.submitted)
+	}
 	if _, ok := cmd.(engine.Close); ok {
 		c.events <- engine.Closed{}
 		close(c.events)
@@ -68,11 +76,7 @@ func TestRun(t *testing.T) {
 	var out bytes.Buffer
 	go func() {
 		_, _ = keys.Write([]byte("hi\r"))
-		for cmd := range e.sent { // the screen is up: it has sent the prompt
-			if _, ok := cmd.(engine.Submit); ok {
-				break
-			}
-		}
+		<-e.submitted // the screen is up
 		_, _ = keys.Write([]byte{4})
 	}()
 	bye, err := Run(context.Background(), Options{Engine: e}, tea.WithInput(in), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithoutSignalHandler())
@@ -82,6 +86,9 @@ func TestRun(t *testing.T) {
 	_ = in.Close()
 	if bye.Session != "" || !strings.Contains(bye.String(), "answer") || strings.Contains(bye.String(), "\x1b") {
 		t.Errorf("farewell %q", bye)
+	}
+	if cmd := <-e.sent; cmd.(engine.Submit).Text != "hi" {
+		t.Errorf("the engine was sent %#v", cmd)
 	}
 	if cmd, ok := (<-e.sent).(engine.Close); !ok {
 		t.Errorf("the engine was sent %T last", cmd)
@@ -105,3 +112,42 @@ func TestEngineEndsByItself(t *testing.T) {
 type closedEngine struct{ *canned }
 
 func (closedEngine) Send(engine.Command) {}
+
+// Ctrl+G gives the terminal to the user's editor and takes the text back.
+func TestExternalEditor(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "ed")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\ntr x y <\"$1\" >\"$1.new\" && mv \"$1.new\" \"$1\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("VISUAL", script)
+	in, keys, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newCanned()
+	go func() {
+		_, _ = keys.WriteString("axb\x07")
+		scan := bufio.NewReader(screen)
+		for {
+			if s, err := scan.ReadString('b'); err != nil || strings.HasSuffix(s, "ayb") {
+				break
+			}
+		}
+		go func() { _, _ = io.Copy(io.Discard, scan) }()
+		_, _ = keys.WriteString("\r")
+		<-e.submitted
+		_, _ = keys.WriteString("\x04")
+	}()
+	_, err = Run(context.Background(), Options{Engine: e}, tea.WithInput(in), tea.WithOutput(out), tea.WithWindowSize(80, 24), tea.WithoutSignalHandler())
+	_ = out.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cmd := <-e.sent; cmd.(engine.Submit).Text != "ayb" {
+		t.Errorf("sent %#v", cmd)
+	}
+}

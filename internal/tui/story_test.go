@@ -582,3 +582,9 @@ func TestLongTextsArePaged(t *testing.T) {
 	d.Press("end").Misses("/new").Press("g").Sees("/new").Press("pgdown").Misses("/new").Wheel(-20).Sees("/new")
 	d.Press("q").Misses("Commands and keys")
 }
+
+func TestAClickPutsTheCaret(t *testing.T) {
+	d := tuitest.New(t).Open().Type("hello")
+	y := d.Model.View().Cursor.Y
+	d.Drag(4, y, 4, y).Type("X").Sees("› heXllo")
+}

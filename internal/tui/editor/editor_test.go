@@ -179,6 +179,27 @@ func TestBackslashContinues(t *testing.T) {
 	}
 }
 
+func TestClick(t *testing.T) {
+	m := New(Options{})
+	m.SetSize(12, 5)
+	press(t, m, "one two three", "ctrl+j", "世界")
+	for _, tt := range []struct {
+		x, y int
+		want string
+	}{
+		{3, 0, "o|ne two three\n世界"},
+		{2, 1, "one two |three\n世界"},
+		{99, 0, "one two| three\n世界"},
+		{4, 2, "one two three\n世|界"},
+		{0, 9, "one two three\n|世界"},
+	} {
+		m.Click(tt.x, tt.y)
+		if got := shown(m); got != tt.want {
+			t.Errorf("a click at %d,%d: %q, want %q", tt.x, tt.y, got, tt.want)
+		}
+	}
+}
+
 func slash(names ...string) Source {
 	return Source{
 		Match: func(line int, before string) (int, bool) {
@@ -252,12 +273,14 @@ func TestRandomKeys(t *testing.T) {
 		w, h := rapid.IntRange(8, 40).Draw(rt, "w"), rapid.IntRange(1, 6).Draw(rt, "h")
 		m.SetSize(w, h)
 		for range rapid.IntRange(0, 60).Draw(rt, "steps") {
-			switch rapid.IntRange(0, 4).Draw(rt, "kind") {
+			switch rapid.IntRange(0, 6).Draw(rt, "kind") {
 			case 0:
 				m.Insert(texts.Draw(rt, "text"))
 			case 1:
 				m.Paste(texts.Draw(rt, "paste"))
 			case 2:
+				m.Click(rapid.IntRange(0, 40).Draw(rt, "x"), rapid.IntRange(0, 6).Draw(rt, "y"))
+			case 3:
 				m.SetSize(rapid.IntRange(8, 40).Draw(rt, "w"), h)
 			default:
 				press(t, m, rapid.SampledFrom(keys).Draw(rt, "key"))

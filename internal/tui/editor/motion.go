@@ -144,12 +144,7 @@ func (m *Model) vertical(by int) bool {
 		rows = m.rows(line)
 		r = 0
 	}
-	text := rowText(m.buf.lines[line].text, rows, r)
-	at := m.offset(text, m.goal)
-	if at == len(text) && r+1 < len(rows) {
-		at = lastCluster(text) // the end of a wrapped row is the start of the next one
-	}
-	m.caret = pos{line, rows[r] + at}
+	m.caret = pos{line, rows[r] + m.rowOffset(row{line, r}, m.goal)}
 	m.last = vertical
 	return true
 }

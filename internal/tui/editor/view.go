@@ -6,6 +6,7 @@ import (
 
 	"banyan/internal/tui/inert"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -22,8 +23,9 @@ func (m *Model) wrapWidth() int { return m.width - promptCells - 1 }
 // made by look, after every change, and only read by View.
 type seen struct {
 	top  row // the first row; follows the caret
-	rows []string
-	x, y int // the caret's cell
+	at   []row
+	rows []string // their texts
+	x, y int      // the caret's cell
 }
 
 // row is one drawn row of the text.
@@ -80,13 +82,14 @@ func (m *Model) back(r row, n int) row {
 
 // lay makes the rows from top on.
 func (m *Model) lay(top, at row, height int) {
-	m.seen.rows = m.seen.rows[:0]
+	m.seen.at, m.seen.rows = m.seen.at[:0], m.seen.rows[:0]
 	for r := top; len(m.seen.rows) < height && r.line < len(m.buf.lines); {
 		rows, text := m.rows(r.line), m.buf.lines[r.line].text
 		if r == at {
 			m.seen.y = len(m.seen.rows)
 			m.seen.x = promptCells + m.cells(text[rows[r.row]:m.caret.col])
 		}
+		m.seen.at = append(m.seen.at, r)
 		m.seen.rows = append(m.seen.rows, rowText(text, rows, r.row))
 		if r.row++; r.row == len(rows) {
 			r = row{r.line + 1, 0}
@@ -99,6 +102,28 @@ func (m *Model) Height() int { return len(m.seen.rows) }
 
 // Cursor is the caret's cell in View.
 func (m *Model) Cursor() (x, y int) { return min(m.seen.x, m.width-1), m.seen.y }
+
+// Click puts the caret at a cell of View.
+func (m *Model) Click(x, y int) tea.Cmd {
+	r := m.seen.at[max(0, min(y, len(m.seen.at)-1))]
+	start := m.rows(r.line)[r.row]
+	m.caret = pos{r.line, start + m.rowOffset(r, x-promptCells)}
+	m.last = other
+	return m.changed()
+}
+
+// rowOffset is the byte of a row that is nearest to a number of cells from its
+// start. The end of a wrapped row is the start of the next one, so it is not the
+// row's own.
+func (m *Model) rowOffset(r row, cells int) int {
+	rows := m.rows(r.line)
+	text := rowText(m.buf.lines[r.line].text, rows, r.row)
+	at := m.offset(text, cells)
+	if at == len(text) && r.row+1 < len(rows) {
+		at = lastCluster(text)
+	}
+	return at
+}
 
 // View draws the text: Height rows of at most the model's width.
 func (m *Model) View() string {
