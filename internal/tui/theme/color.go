@@ -46,8 +46,26 @@ func fit(c color.Color, p Profile) Color {
 	case p == ANSI16:
 		return Color{kind: indexed, r: uint8(ansi.Convert16(c))}
 	case p == ANSI256:
-		return Color{kind: indexed, r: uint8(ansi.Convert256(c))}
+		return Color{kind: indexed, r: nearest256(color.RGBAModel.Convert(c).(color.RGBA))}
 	}
 	v := color.RGBAModel.Convert(c).(color.RGBA)
 	return Color{kind: rgb, r: v.R, g: v.G, b: v.B}
+}
+
+// nearest256 is the palette colour that is nearest to the eye. The sixteen basic
+// ones are left out: nobody knows how they look. A quiet grey-blue becomes a
+// grey, not the lilac that the cube has near it.
+func nearest256(c color.RGBA) uint8 {
+	best, least := 16, 1<<62
+	for i := 16; i < 256; i++ {
+		p := color.RGBAModel.Convert(ansi.IndexedColor(i)).(color.RGBA)
+		// Differences weigh by how much red there is (CompuPhase, "redmean").
+		red := (int(c.R) + int(p.R)) / 2
+		r, g, b := int(c.R)-int(p.R), int(c.G)-int(p.G), int(c.B)-int(p.B)
+		d := (512+red)*r*r/256 + 4*g*g + (767-red)*b*b/256
+		if d < least {
+			best, least = i, d
+		}
+	}
+	return uint8(best)
 }

@@ -44,8 +44,10 @@ func Names() []string {
 }
 
 // Load reads a theme: a shipped one by name, or the user's by the path of its
-// file, which ends in .json. An empty name is [DefaultName]. With an error comes
-// the default theme, so that there is always something to draw with.
+// file, which ends in .json. An empty name is [DefaultName]. Where there are but
+// sixteen colours every shipped theme is the one made for them, because only the
+// terminal's user knows how these look. With an error comes the default theme,
+// so that there is always something to draw with.
 func Load(name string, p Profile) (Theme, error) {
 	if name == "" {
 		name = DefaultName
@@ -71,6 +73,13 @@ func load(name string, p Profile) (Theme, error) {
 	f, err := read(name)
 	if err != nil {
 		return Theme{}, err
+	}
+	if p == ANSI16 && filepath.Ext(name) != ".json" {
+		dark := f.Dark
+		if f, err = readShipped("ansi16"); err != nil {
+			return Theme{}, err
+		}
+		f.Dark = dark
 	}
 	for f.Extends != "" {
 		base, err := readShipped(f.Extends)

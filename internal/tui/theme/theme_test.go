@@ -68,6 +68,21 @@ func TestPaint(t *testing.T) {
 	}
 }
 
+// Greys stay greys where there are 256 colours.
+func TestGreysStayGrey(t *testing.T) {
+	for text, want := range map[string]string{
+		"#8b93a1": "\x1b[38;5;246m", "#6a7280": "\x1b[38;5;243m", "#7fc48d": "\x1b[38;5;114m", "#20252e": "\x1b[38;5;235m",
+	} {
+		s, err := parseStyle(text, ANSI256, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Open(); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestUserTheme(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mine.json")
 	write := func(text string) {
