@@ -46,38 +46,36 @@ var (
 )
 
 // fields is the table of settings, in the order in which people are shown them.
-func fields() []field {
-	return []field{
-		{path: "model", help: "The model that answers, `provider/model` or `provider/model:thinking`. Empty: the first provider that is configured.", at: func(s *Settings, _ string) any { return &s.Model }},
-		{path: "fallbackModels", help: "Models to go on with, in this order, when the first cannot answer.", at: func(s *Settings, _ string) any { return &s.FallbackModels }},
-		{path: "thinking", help: "How much the model reasons before it answers. Empty: as the model's name says, else off.", choices: thinkingLevels, at: func(s *Settings, _ string) any { return &s.Thinking }},
-		{path: "theme", help: "The name of a theme. `auto` follows the terminal's background.", at: func(s *Settings, _ string) any { return &s.Theme }},
-		{path: "mouse", help: "Take the mouse: wheel, selection, clicks.", at: func(s *Settings, _ string) any { return &s.Mouse }},
-		{path: "notifications", help: "How to call you when a turn has ended or a question waits, and the terminal is not in front. `auto`: as the terminal is known to understand, else the bell.", choices: []string{"auto", "off", "bell", "osc9", "osc777", "osc99"}, at: func(s *Settings, _ string) any { return &s.Notifications }},
-		{path: "title", help: "Set the terminal's title to the session's name.", at: func(s *Settings, _ string) any { return &s.Title }},
-		{path: "reducedMotion", help: "No animation: no spinners, no blinking.", at: func(s *Settings, _ string) any { return &s.ReducedMotion }},
-		{path: "images", help: "Draw pictures where the terminal can.", at: func(s *Settings, _ string) any { return &s.Images }},
-		{path: "vim", help: "Edit prompts with vi's modes.", at: func(s *Settings, _ string) any { return &s.Vim }},
-		{path: "keys.*", help: "The key or the list of keys of one binding, by its id, for example `\"send\": [\"enter\", \"ctrl+s\"]`. An empty list takes its keys away. The ids are in [keys.md](keys.md).", at: func(s *Settings, id string) any { return keysOf{s.Keys, id} }},
-		{path: "doubleEscapeAction", help: "What Esc Esc opens over an empty editor.", choices: []string{"tree", "branch", "none"}, at: func(s *Settings, _ string) any { return &s.DoubleEscapeAction }},
-		{path: "treeFilter", help: "The filter that the tree opens with.", choices: []string{"default", "no-tools", "user-only", "labeled-only", "all"}, at: func(s *Settings, _ string) any { return &s.TreeFilter }},
-		{path: "branchSummary.prompt", help: "Whether to summarise a branch that is left: ask each time, always, or never.", choices: []string{"ask", "always", "never"}, at: func(s *Settings, _ string) any { return &s.BranchSummary.Prompt }},
-		{path: "branchSummary.instructions", help: "What branch summaries should look at, besides the usual.", at: func(s *Settings, _ string) any { return &s.BranchSummary.Instructions }},
-		{path: "compaction.enabled", help: "Summarise the older part of a conversation by itself when the model's window is nearly full.", at: func(s *Settings, _ string) any { return &s.Compaction.Enabled }},
-		{path: "compaction.reserveTokens", help: "The room, in tokens, that is left in the window when compaction begins.", at: func(s *Settings, _ string) any { return &s.Compaction.ReserveTokens }},
-		{path: "compaction.keepRecentTokens", help: "How much of the newest part is kept as it is, in tokens.", at: func(s *Settings, _ string) any { return &s.Compaction.KeepRecentTokens }},
-		{path: "compaction.model", help: "The model that writes summaries, `provider/model`. Empty: the one that answers.", at: func(s *Settings, _ string) any { return &s.Compaction.Model }},
-		{path: "compaction.models.*.reserveTokens", help: "`reserveTokens` for one model, by `provider/model` or its id.", at: func(s *Settings, model string) any { return &s.modelCompaction(model).ReserveTokens }},
-		{path: "compaction.models.*.keepRecentTokens", help: "`keepRecentTokens` for one model.", at: func(s *Settings, model string) any { return &s.modelCompaction(model).KeepRecentTokens }},
-		{path: "permissions.allow", help: "Calls that run without asking, as rules: `Bash(npm run *)`, `Read(//etc/**)`, `Edit(src/**)`, `WebFetch(domain:example.com)`, `mcp__server__tool`.", at: func(s *Settings, _ string) any { return &s.Permissions.Allow }},
-		{path: "permissions.ask", help: "Calls that are always asked about.", project: adds, at: func(s *Settings, _ string) any { return &s.Permissions.Ask }},
-		{path: "permissions.deny", help: "Calls that never run. Deny beats ask, which beats allow.", project: adds, at: func(s *Settings, _ string) any { return &s.Permissions.Deny }},
-		{path: "permissions.defaultMode", help: "The permission mode that a chat begins with.", choices: modes, aliases: map[string]string{"default": "ask", "acceptEdits": "edits"}, at: func(s *Settings, _ string) any { return &s.Permissions.DefaultMode }},
-		{path: "permissions.additionalDirectories", help: "Folders that count as the workspace besides the working folder.", at: func(s *Settings, _ string) any { return &s.Permissions.AdditionalDirectories }},
-		{path: "maxTurns", help: "End a turn after this many requests to the model. 0: no limit.", project: lower, at: func(s *Settings, _ string) any { return &s.MaxTurns }},
-		{path: "maxBudgetUsd", help: "End a run without a screen when it has cost this much, in USD. 0: no limit.", project: lower, at: func(s *Settings, _ string) any { return &s.MaxBudgetUSD }},
-		{path: "shell.env", help: "Names of environment variables that commands may see besides the usual ones.", at: func(s *Settings, _ string) any { return &s.ShellEnv }},
-	}
+var fields = []field{
+	{path: "model", help: "The model that answers, `provider/model` or `provider/model:thinking`. Empty: the first provider that is configured.", at: func(s *Settings, _ string) any { return &s.Model }},
+	{path: "fallbackModels", help: "Models to go on with, in this order, when the first cannot answer.", at: func(s *Settings, _ string) any { return &s.FallbackModels }},
+	{path: "thinking", help: "How much the model reasons before it answers. Empty: as the model's name says, else off.", choices: thinkingLevels, at: func(s *Settings, _ string) any { return &s.Thinking }},
+	{path: "theme", help: "The name of a theme. `auto` follows the terminal's background.", at: func(s *Settings, _ string) any { return &s.Theme }},
+	{path: "mouse", help: "Take the mouse: wheel, selection, clicks.", at: func(s *Settings, _ string) any { return &s.Mouse }},
+	{path: "notifications", help: "How to call you when a turn has ended or a question waits, and the terminal is not in front. `auto`: as the terminal is known to understand, else the bell.", choices: []string{"auto", "off", "bell", "osc9", "osc777", "osc99"}, at: func(s *Settings, _ string) any { return &s.Notifications }},
+	{path: "title", help: "Set the terminal's title to the session's name.", at: func(s *Settings, _ string) any { return &s.Title }},
+	{path: "reducedMotion", help: "No animation: no spinners, no blinking.", at: func(s *Settings, _ string) any { return &s.ReducedMotion }},
+	{path: "images", help: "Draw pictures where the terminal can.", at: func(s *Settings, _ string) any { return &s.Images }},
+	{path: "vim", help: "Edit prompts with vi's modes.", at: func(s *Settings, _ string) any { return &s.Vim }},
+	{path: "keys.*", help: "The key or the list of keys of one binding, by its id, for example `\"send\": [\"enter\", \"ctrl+s\"]`. An empty list takes its keys away. The ids are in [keys.md](keys.md).", at: func(s *Settings, id string) any { return keysOf{s.Keys, id} }},
+	{path: "doubleEscapeAction", help: "What Esc Esc opens over an empty editor.", choices: []string{"tree", "branch", "none"}, at: func(s *Settings, _ string) any { return &s.DoubleEscapeAction }},
+	{path: "treeFilter", help: "The filter that the tree opens with.", choices: []string{"default", "no-tools", "user-only", "labeled-only", "all"}, at: func(s *Settings, _ string) any { return &s.TreeFilter }},
+	{path: "branchSummary.prompt", help: "Whether to summarise a branch that is left: ask each time, always, or never.", choices: []string{"ask", "always", "never"}, at: func(s *Settings, _ string) any { return &s.BranchSummary.Prompt }},
+	{path: "branchSummary.instructions", help: "What branch summaries should look at, besides the usual.", at: func(s *Settings, _ string) any { return &s.BranchSummary.Instructions }},
+	{path: "compaction.enabled", help: "Summarise the older part of a conversation by itself when the model's window is nearly full.", at: func(s *Settings, _ string) any { return &s.Compaction.Enabled }},
+	{path: "compaction.reserveTokens", help: "The room, in tokens, that is left in the window when compaction begins.", at: func(s *Settings, _ string) any { return &s.Compaction.ReserveTokens }},
+	{path: "compaction.keepRecentTokens", help: "How much of the newest part is kept as it is, in tokens.", at: func(s *Settings, _ string) any { return &s.Compaction.KeepRecentTokens }},
+	{path: "compaction.model", help: "The model that writes summaries, `provider/model`. Empty: the one that answers.", at: func(s *Settings, _ string) any { return &s.Compaction.Model }},
+	{path: "compaction.models.*.reserveTokens", help: "`reserveTokens` for one model, by `provider/model` or its id.", at: func(s *Settings, model string) any { return &s.modelCompaction(model).ReserveTokens }},
+	{path: "compaction.models.*.keepRecentTokens", help: "`keepRecentTokens` for one model.", at: func(s *Settings, model string) any { return &s.modelCompaction(model).KeepRecentTokens }},
+	{path: "permissions.allow", help: "Calls that run without asking, as rules: `Bash(npm run *)`, `Read(//etc/**)`, `Edit(src/**)`, `WebFetch(domain:example.com)`, `mcp__server__tool`.", at: func(s *Settings, _ string) any { return &s.Permissions.Allow }},
+	{path: "permissions.ask", help: "Calls that are always asked about.", project: adds, at: func(s *Settings, _ string) any { return &s.Permissions.Ask }},
+	{path: "permissions.deny", help: "Calls that never run. Deny beats ask, which beats allow.", project: adds, at: func(s *Settings, _ string) any { return &s.Permissions.Deny }},
+	{path: "permissions.defaultMode", help: "The permission mode that a chat begins with.", choices: modes, aliases: map[string]string{"default": "ask", "acceptEdits": "edits"}, at: func(s *Settings, _ string) any { return &s.Permissions.DefaultMode }},
+	{path: "permissions.additionalDirectories", help: "Folders that count as the workspace besides the working folder.", at: func(s *Settings, _ string) any { return &s.Permissions.AdditionalDirectories }},
+	{path: "maxTurns", help: "End a turn after this many requests to the model. 0: no limit.", project: lower, at: func(s *Settings, _ string) any { return &s.MaxTurns }},
+	{path: "maxBudgetUsd", help: "End a run without a screen when it has cost this much, in USD. 0: no limit.", project: lower, at: func(s *Settings, _ string) any { return &s.MaxBudgetUSD }},
+	{path: "shell.env", help: "Names of environment variables that commands may see besides the usual ones.", at: func(s *Settings, _ string) any { return &s.ShellEnv }},
 }
 
 func (s *Settings) modelCompaction(model string) *ModelCompaction {
@@ -91,7 +89,7 @@ func (s *Settings) modelCompaction(model string) *ModelCompaction {
 
 // match finds the field of a path, and the name that stands for its *.
 func match(path string) (f field, name string, ok bool) {
-	for _, f := range fields() {
+	for _, f := range fields {
 		before, after, wild := strings.Cut(f.path, "*")
 		if !wild {
 			if f.path == path {

@@ -53,8 +53,10 @@ func (s Source) String() string {
 
 // Value is one setting as it counts, for people who ask why.
 type Value struct {
-	Path string // as in the files, with dots
-	JSON string // compact
+	Path    string   // as in the files, with dots
+	JSON    string   // compact
+	Help    string   // what it is for, in Markdown
+	Choices []string // of a text that is one of a few
 	// Sources is where it comes from: one place, or for lists that add up all
 	// places that added to it.
 	Sources []Source
@@ -250,14 +252,14 @@ func (l *loader) problem(from Source, path, text string) {
 // values lists all settings, those with a * once for each name that is set.
 func (l *loader) values() []Value {
 	var list []Value
-	for _, f := range fields() {
+	for _, f := range fields {
 		names := []string{""}
 		if strings.Contains(f.path, "*") {
 			names = l.names(f)
 		}
 		for _, name := range names {
 			path := f.named(name)
-			v := Value{Path: path, JSON: f.json(&l.settings, name), Sources: l.sources[path]}
+			v := Value{Path: path, JSON: f.json(&l.settings, name), Help: f.help, Choices: f.choices, Sources: l.sources[path]}
 			if len(v.Sources) == 0 {
 				v.Sources = []Source{{Scope: Default}}
 			}
@@ -311,7 +313,7 @@ type node struct {
 
 func outline() *node {
 	root := &node{}
-	for _, f := range fields() {
+	for _, f := range fields {
 		at := root
 		for name := range strings.SplitSeq(f.path, ".") {
 			if at.below == nil {
@@ -338,7 +340,7 @@ func unknown(n *node, key string) string {
 	if s := suggest(key, beside); s != "" {
 		return s
 	}
-	for _, f := range fields() {
+	for _, f := range fields {
 		last := f.path[strings.LastIndexByte(f.path, '.')+1:]
 		if f.path == key || last == key {
 			return fmt.Sprintf("; did you mean %s?", nested(f.path))

@@ -151,7 +151,7 @@ func TestTableCoversTheStruct(t *testing.T) {
 	var s Settings
 	s.Keys, s.Compaction.Models = map[string][]string{}, map[string]*ModelCompaction{}
 	seen := map[any]string{}
-	for _, f := range fields() {
+	for _, f := range fields {
 		at := f.at(&s, "x")
 		if k, ok := at.(keysOf); ok {
 			at = fmt.Sprint(k.id)
@@ -249,7 +249,7 @@ func TestProjectCanOnlyTighten(t *testing.T) {
 			t.Errorf("a project changed %+v", s)
 		}
 		// Everything but the two lists that restrict is refused, one by one.
-		if want := len(fields()) - 2; len(problems) != want {
+		if want := len(fields) - 2; len(problems) != want {
 			t.Errorf("%d problems, want %d: %v", len(problems), want, problems)
 		}
 		for _, p := range problems {
@@ -388,7 +388,7 @@ func FuzzLoad(f *testing.F) {
 		h := newHome(t)
 		h.user(string(text))
 		_, values, problems := h.load()
-		if len(values) < len(fields())-3 {
+		if len(values) < len(fields)-3 {
 			t.Errorf("%d values", len(values))
 		}
 		lines := 1 + bytes.Count(text, []byte("\n"))

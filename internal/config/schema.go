@@ -12,7 +12,7 @@ func Schema() []byte {
 	root["$schema"] = "http://json-schema.org/draft-07/schema#"
 	root["title"] = "Banyan settings"
 	root["properties"].(map[string]any)["$schema"] = map[string]any{"type": "string"}
-	for _, f := range fields() {
+	for _, f := range fields {
 		names := strings.Split(f.path, ".")
 		at := root
 		for _, name := range names[:len(names)-1] {
@@ -125,7 +125,7 @@ func (f field) takes() string {
 func Reference() []byte {
 	var b strings.Builder
 	b.WriteString(referenceHead)
-	for _, f := range fields() {
+	for _, f := range fields {
 		standard := f.standard()
 		if standard != "" && standard != `""` && standard != "[]" {
 			standard = "`" + standard + "`"

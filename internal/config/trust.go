@@ -113,6 +113,29 @@ func (t Trust) Trusted(dir string) (by string, ok bool, err error) {
 	}
 }
 
+// Candidate is the folder to ask the user about, for work in dir: the root of
+// the repository that holds it, or dir itself where there is none or its root
+// cannot be trusted. The error says why neither can be.
+func (t Trust) Candidate(dir string) (string, error) {
+	at, err := real(dir)
+	if err != nil {
+		return "", fmt.Errorf("find out what %s belongs to: %w", dir, err)
+	}
+	for path := at.Path; path != filepath.Dir(path); path = filepath.Dir(path) {
+		if !repositoryRoot(path) {
+			continue
+		}
+		if root, err := real(path); err == nil && t.refuses(root) == nil {
+			return path, nil
+		}
+		break
+	}
+	if err := t.refuses(at); err != nil {
+		return "", fmt.Errorf("%s cannot be trusted: %w", dir, err)
+	}
+	return at.Path, nil
+}
+
 // Grant trusts a folder. The error says why it cannot be.
 func (t Trust) Grant(dir string) error {
 	at, err := real(dir)

@@ -177,6 +177,29 @@ func TestTrustIsNeverGivenToWhatHoldsTooMuch(t *testing.T) {
 	w.check(w.mkdir("home/x"), "")
 }
 
+func TestCandidate(t *testing.T) {
+	w := newTrustWorld(t)
+	for _, dir := range []string{"home/repo/.git", "home/repo/a/b", "home/plain/a", "home/.config/nvim"} {
+		w.mkdir(dir)
+	}
+	check := func(dir, want string) {
+		t.Helper()
+		if want != "" {
+			want = filepath.Join(w.dir, want)
+		}
+		if got, err := w.Candidate(filepath.Join(w.dir, dir)); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %s, %v; want %s", dir, got, err, want)
+		}
+	}
+	check("home/repo/a/b", "home/repo")
+	check("home/repo", "home/repo")
+	check("home/plain/a", "home/plain/a")
+	check("home", "")
+	w.mkdir("home/.git") // dotfiles, kept in the home folder itself
+	check("home/.config/nvim", "home/.config/nvim")
+	check("home/repo/a", "home/repo")
+}
+
 func TestTrustFileThatCannotBeRead(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"torn":    func(p string) error { return os.WriteFile(p, []byte(`{"version":1,"folders":[{"pa`), 0o600) },
