@@ -229,6 +229,10 @@ func (h *history) checkContext(t *rapid.T, s session.Snapshot, id session.ID) {
 	if err := acceptable(c.Messages()); err != nil {
 		t.Fatalf("context at %s: %v", id, err)
 	}
+	state, err := s.State(id)
+	if c.Items = nil; err != nil || !reflect.DeepEqual(state, c) {
+		t.Fatalf("state at %s %+v (%v), want %+v", id, state, err, c)
+	}
 }
 
 func itemIDs(c session.Context) []session.ID {

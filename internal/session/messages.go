@@ -150,30 +150,30 @@ func solid(blocks []llm.Block) []llm.Block {
 func pair(all []llm.Message) []llm.Message {
 	out := make([]llm.Message, 0, len(all))
 	ids := callIDs{}
-	for i := 0; i < len(all); {
-		if all[i].Role != llm.Assistant {
-			if all[i].Role == llm.User {
-				out = append(out, userOnly(all[i]))
-			}
-			i++
-			continue
+	for i, m := range all {
+		switch m.Role {
+		case llm.User:
+			m.Content = userBlocks(m.Content)
+			out = append(out, m)
+		case llm.Assistant:
+			out = append(out, exchange(m, resultsAfter(all[i+1:]), ids)...)
 		}
-		answer, results := all[i], map[string][]llm.Message{}
-		end := i + 1
-		for ; end < len(all) && all[end].Role != llm.Assistant; end++ {
-			if r := all[end]; r.Role == llm.ToolResult {
-				results[r.CallID] = append(results[r.CallID], r)
-			}
-		}
-		out = append(out, exchange(answer, results, ids)...)
-		i++ // the users' messages between follow, their results are taken
 	}
 	return out
 }
 
-func userOnly(m llm.Message) llm.Message {
-	m.Content = userBlocks(m.Content)
-	return m
+// resultsAfter are the results before the next answer, by call.
+func resultsAfter(rest []llm.Message) map[string][]llm.Message {
+	results := map[string][]llm.Message{}
+	for _, m := range rest {
+		switch m.Role {
+		case llm.Assistant:
+			return results
+		case llm.ToolResult:
+			results[m.CallID] = append(results[m.CallID], m)
+		}
+	}
+	return results
 }
 
 // callIDs are the ids of the calls so far.
