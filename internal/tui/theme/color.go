@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"strconv"
+	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -20,7 +21,14 @@ const (
 )
 
 // parseColor reads a colour and brings it down to what the profile can show.
+// After a bar may stand the one to take from a palette of 256, which has no dark
+// or pale tones but grey.
 func parseColor(text string, p Profile) (Color, error) {
+	if full, palette, ok := strings.Cut(text, "|"); ok {
+		if text = full; p == ANSI256 {
+			text = palette
+		}
+	}
 	if text == "default" {
 		return Color{}, nil
 	}

@@ -55,6 +55,8 @@ func TestPaint(t *testing.T) {
 		{"#ff0000", ANSI16, "\x1b[91mx\x1b[m"},
 		{"#ff0000", ANSI256, "\x1b[38;5;196mx\x1b[m"},
 		{"#ff0000 strike underline", NoColor, "\x1b[4;9mx\x1b[m"},
+		{"#102030|22", TrueColor, "\x1b[38;2;16;32;48mx\x1b[m"},
+		{"#102030|22", ANSI256, "\x1b[38;5;22mx\x1b[m"},
 		{"ink", TrueColor, "\x1b[38;2;1;2;3mx\x1b[m"},
 	}
 	for _, tt := range tests {
