@@ -18,6 +18,7 @@ import (
 	"banyan/internal/engine"
 	"banyan/internal/headless"
 	"banyan/internal/llm"
+	"banyan/internal/llm/offline"
 	"banyan/internal/permission"
 	"banyan/internal/session"
 	"banyan/internal/tool"
@@ -75,7 +76,7 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) error {
 	} else if err := needTerminal(cmd); err != nil {
 		return err
 	}
-	s, err := o.setup()
+	s, err := o.setup(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -122,12 +123,13 @@ func readPiped(in io.Reader) (string, error) {
 // setup is what a chat is made of.
 type setup struct {
 	engine.Config
-	paths config.Paths
-	close func() // gives back what the tools held
+	paths  config.Paths
+	roster *roster
+	close  func() // gives back what the tools held
 }
 
 // setup turns flags into what a chat is made of.
-func (o chatOptions) setup() (s setup, err error) {
+func (o chatOptions) setup(ctx context.Context) (s setup, err error) {
 	if s.paths, err = config.FindPaths(); err != nil {
 		return s, fmt.Errorf("find the home folder (set HOME, or BANYAN_DATA_DIR): %w", err)
 	}
@@ -140,7 +142,7 @@ func (o chatOptions) setup() (s setup, err error) {
 		return s, err
 	}
 	s.SessionDir = sessionDir(o.noSession, s.paths.Sessions, s.Cwd)
-	if err := o.chooseModel(&s.Config); err != nil {
+	if err := o.chooseModel(ctx, &s); err != nil {
 		return s, usageError{err}
 	}
 	env, err := tool.NewEnv(s.Cwd)
@@ -156,18 +158,30 @@ func (o chatOptions) setup() (s setup, err error) {
 	return s, nil
 }
 
-func (o chatOptions) chooseModel(cfg *engine.Config) (err error) {
-	models := newModels(os.Getenv, o.offline)
-	cfg.Models = models
-	if cfg.Model, cfg.Thinking, cfg.ModelChosen, err = models.choose(o.model); err != nil {
+// chooseModel finds who answers. A screen takes local servers in later; print
+// mode waits for them, as it asks at once.
+func (o chatOptions) chooseModel(ctx context.Context, s *setup) error {
+	pace := wordPause
+	if o.print {
+		pace = 0
+	}
+	s.roster = newRoster(s.paths.Config, o.offline, pace)
+	ref, chosen, err := s.roster.choose(o.model)
+	if err != nil {
 		return err
 	}
-	if o.thinking == "" {
-		return nil
+	if o.print && ref.Provider == offline.Provider && !chosen {
+		if local, ok := s.roster.probe(ctx); ok {
+			ref = local
+		}
 	}
-	cfg.Thinking = llm.ThinkingLevel(o.thinking)
-	if !slices.Contains(llm.ThinkingLevels, cfg.Thinking) {
-		return fmt.Errorf("there is no thinking level %q; there are off, minimal, low, medium, high, xhigh", o.thinking)
+	s.Models, s.ModelChosen = s.roster, chosen || o.offline
+	s.Model, s.Thinking = session.ModelRef{Provider: ref.Provider, Model: ref.Model}, ref.Thinking
+	if o.thinking != "" {
+		s.Thinking = llm.ThinkingLevel(o.thinking)
+	}
+	if s.Thinking != "" && !slices.Contains(llm.ThinkingLevels, s.Thinking) {
+		return fmt.Errorf("there is no thinking level %q; there are off, minimal, low, medium, high, xhigh", s.Thinking)
 	}
 	return nil
 }

@@ -20,10 +20,10 @@ import (
 	"banyan/internal/session"
 )
 
-// times is how often a proof is repeated: a few by default, and what PROVE_KILLS
-// says for `make prove`.
+// times is how often a proof is repeated: a few by default, and what KILLS says
+// for `make prove`.
 func times(t *testing.T, few int) int {
-	if n, err := strconv.Atoi(os.Getenv("PROVE_KILLS")); err == nil {
+	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
 		return n
 	}
 	return few

@@ -9,6 +9,7 @@ import (
 
 	"banyan/internal/config"
 	"banyan/internal/engine"
+	"banyan/internal/llm/offline"
 	"banyan/internal/session"
 	"banyan/internal/tui"
 	"banyan/internal/vcs"
@@ -19,8 +20,16 @@ func screen(ctx context.Context, cmd *cobra.Command, e *engine.Engine, s setup, 
 	history := config.History{Path: filepath.Join(s.paths.State, "history.jsonl")}
 	drafts := config.Drafts{Dir: filepath.Join(s.paths.State, "drafts")}
 	trees := config.Drafts{Dir: filepath.Join(s.paths.State, "trees")}
+	if s.Model.Provider == offline.Provider && !s.ModelChosen {
+		go func() {
+			if ref, ok := s.roster.probe(ctx); ok {
+				e.Send(engine.PreferModel{Model: session.ModelRef{Provider: ref.Provider, Model: ref.Model}})
+			}
+		}()
+	}
 	farewell, err := tui.Run(ctx, tui.Options{
 		Engine: e, Version: version(), Cwd: s.Cwd, Prompt: prompt,
+		Models:    func(context.Context) ([]tui.Choice, error) { return s.roster.choices(), nil },
 		Sessions:  func(context.Context) ([]tui.Session, error) { return sessions(s.paths) },
 		Branch:    func(context.Context) string { return vcs.Branch(s.Cwd) },
 		History:   history.Read,

@@ -18,8 +18,8 @@ func TestTerminalChatToolsQuitContinue(t *testing.T) {
 	tm.see("offline")
 	tm.send("list ." + enter)
 	tm.see("go.mod")
-	tm.send("run echo from-the-shell" + enter)
-	tm.see("echo from-the-shell", "May this run?")
+	tm.send("run sh -c 'echo from-the-shell'" + enter)
+	tm.see("from-the-shell", "May this run?")
 	approve(tm)
 	tm.see("says: from-the-shell")
 	tm.send("read go.mod" + enter)
@@ -41,7 +41,7 @@ func TestTerminalChatToolsQuitContinue(t *testing.T) {
 	}
 
 	again := start(t, h, 100, 60, "-c")
-	again.see("list .", "run echo from-the-shell", "read go.mod", "module example")
+	again.see("list .", "run sh -c 'echo from-the-shell'", "read go.mod", "module example")
 	again.send(ctrlD)
 	if code := again.end(); code != 0 {
 		t.Fatalf("exit code %d:\n%s", code, again.text())

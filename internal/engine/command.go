@@ -43,6 +43,10 @@ const (
 // SetModel chooses the model for what follows; it is recorded in the session.
 type SetModel struct{ Model session.ModelRef }
 
+// PreferModel names a model that was found while the program runs. It answers
+// from here on if the embedded one would, and nothing has been asked yet.
+type PreferModel struct{ Model session.ModelRef }
+
 // SetThinking chooses the thinking level for what follows; it is recorded.
 type SetThinking struct{ Level llm.ThinkingLevel }
 
@@ -111,6 +115,7 @@ func (Unqueue) isCommand()       {}
 func (Interrupt) isCommand()     {}
 func (Answer) isCommand()        {}
 func (SetModel) isCommand()      {}
+func (PreferModel) isCommand()   {}
 func (SetThinking) isCommand()   {}
 func (SetPermission) isCommand() {}
 func (SetLabel) isCommand()      {}

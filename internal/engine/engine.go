@@ -236,6 +236,10 @@ func (e *Engine) handle(c Command) {
 		e.answer(c)
 	case SetModel:
 		e.setModel(c.Model)
+	case PreferModel:
+		if e.info.Offline && e.session.Snapshot().Len() == 0 {
+			e.setModel(c.Model)
+		}
 	case SetThinking:
 		e.setThinking(c.Level)
 	case SetPermission:

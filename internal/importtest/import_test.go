@@ -23,6 +23,8 @@ var allowed = map[string][]string{
 	"internal/sandbox": {},
 	"internal/vcs":     {},
 
+	"internal/instructions": {},
+
 	// L0: one wire protocol each.
 	"internal/llm/httpx":     {"internal/llm"},
 	"internal/llm/anthropic": {"internal/llm", "internal/llm/httpx"},
@@ -48,11 +50,12 @@ var allowed = map[string][]string{
 
 	// L4: the screen knows data types and the engine's commands and events.
 	"internal/tui":            {"internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/config", "internal/tui/..."},
-	"internal/tui/transcript": {"internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/tui/inert", "internal/tui/theme", "internal/tui/markdown", "internal/tui/rich"},
+	"internal/tui/transcript": {"internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/tui/inert", "internal/tui/theme", "internal/tui/markdown", "internal/tui/rich", "internal/tui/highlight"},
 	"internal/tui/treeview":   {"internal/session", "internal/llm", "internal/tree", "internal/tui/inert", "internal/tui/theme", "internal/tui/rich", "internal/tui/keymap"},
 	"internal/tui/editor":     {"internal/llm", "internal/tui/inert", "internal/tui/theme", "internal/tui/keymap", "internal/tui/rich", "internal/tui/fuzzy"},
 	"internal/tui/picker":     {"internal/tui/inert", "internal/tui/theme", "internal/tui/keymap", "internal/tui/rich", "internal/tui/fuzzy", "internal/tui/editor"},
-	"internal/tui/markdown":   {"internal/tui/inert", "internal/tui/theme", "internal/tui/rich"},
+	"internal/tui/markdown":   {"internal/tui/inert", "internal/tui/theme", "internal/tui/rich", "internal/tui/highlight"},
+	"internal/tui/highlight":  {"internal/tui/theme"},
 	"internal/tui/rich":       {"internal/tui/inert", "internal/tui/theme"},
 	"internal/tui/theme":      {},
 	"internal/tui/inert":      {},

@@ -15,7 +15,7 @@ import (
 const (
 	API      = "offline"
 	Provider = "offline"
-	Model    = "rules"
+	Model    = "offline"
 )
 
 // Description is what there is to know of this model.

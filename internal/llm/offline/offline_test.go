@@ -103,6 +103,7 @@ func TestSummaryIsExtracted(t *testing.T) {
 
 func TestStopsWhenInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	var failed error
 	n := 0
 	for _, err := range (Client{Pace: time.Hour}).Stream(ctx, llm.Request{Messages: []llm.Message{user("hello")}}) {
