@@ -11,8 +11,8 @@ import (
 
 // A slice of texts is as much as can be taken in without a key having to wait.
 const (
-	sliceNodes = 2048
-	sliceBytes = 1 << 20
+	sliceNodes = 1024
+	sliceBytes = 512 << 10
 )
 
 // textsMsg are the texts of some nodes, one after the other.

@@ -2,6 +2,7 @@ package treeview
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -36,7 +37,8 @@ const (
 	quiet // bookkeeping
 )
 
-// said is what an entry says in a row: who, and one line of inert text.
+// said is what an entry says in a row: who or what it is, and one line of inert
+// text.
 type said struct {
 	who  string
 	text string
@@ -72,7 +74,7 @@ func (r *reader) say(n tree.Node) said {
 	class := r.s.Class(n)
 	d, why := r.data(n)
 	if d == nil {
-		return said{who: string(class.Role), text: inert.Line(why), tone: quiet}
+		return said{who: "[" + cmp.Or(string(class.Role), class.Kind) + "]", text: inert.Line(why), tone: quiet}
 	}
 	said := r.sayData(n, d)
 	said.text = inert.Line(squeeze(said.text, mostText))
@@ -87,11 +89,11 @@ func (r *reader) sayData(n tree.Node, d session.Data) said {
 	case session.Command:
 		return said{text: "! " + d.Command, tone: users}
 	case session.CustomMessage:
-		return said{text: "[" + d.Type + "] " + blocks(d.Content), tone: plain}
+		return said{who: "[" + d.Type + "]", text: blocks(d.Content), tone: plain}
 	case session.Compaction:
-		return said{text: fmt.Sprintf("[compaction: %dk tokens] %s", (d.TokensBefore+500)/1000, d.Summary), tone: summaries}
+		return said{who: fmt.Sprintf("[compaction: %dk tokens]", (d.TokensBefore+500)/1000), text: d.Summary, tone: summaries}
 	case session.BranchSummary:
-		return said{text: "[branch summary] " + summaryBody(d.Summary), tone: summaries}
+		return said{who: "[branch summary]", text: summaryBody(d.Summary), tone: summaries}
 	case session.Label:
 		if d.Text == "" {
 			return said{text: "[label: cleared]", tone: quiet}
@@ -121,7 +123,7 @@ func (r *reader) sayData(n tree.Node, d session.Data) said {
 func (r *reader) sayMessage(n tree.Node, d session.Message) said {
 	switch d.Role {
 	case llm.User:
-		return said{who: "user", text: blocks(d.Content), tone: users}
+		return said{who: "user:", text: blocks(d.Content), tone: users}
 	case llm.ToolResult:
 		tone := results
 		if d.IsError {
@@ -142,7 +144,7 @@ func (r *reader) sayMessage(n tree.Node, d session.Message) said {
 	case strings.TrimSpace(text) == "":
 		text = "(no text)"
 	}
-	return said{who: "assistant", text: text, tone: tone}
+	return said{who: "assistant:", text: text, tone: tone}
 }
 
 // callLine names the call that a result answers.

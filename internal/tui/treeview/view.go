@@ -166,6 +166,18 @@ func (m *Model) here() tree.Node {
 	return m.outline.NodeAt(rows - 1)
 }
 
+// hereMark tells the row where the conversation goes on from one below which it
+// does, out of sight.
+func (m *Model) hereMark(here tree.Node) string {
+	view := m.session.Tree()
+	for n := m.session.Node(m.session.Leaf()); n != here && n != tree.None; n = view.Parent(n) {
+		if classOf(m.session.Class(n), false)&tree.Bookkeeping == 0 {
+			return " ↓ here"
+		}
+	}
+	return " ← here"
+}
+
 // row draws a row of w cells.
 func (m *Model) row(r tree.Row, here bool, w int) string {
 	below := theme.Style{}
@@ -182,7 +194,7 @@ func (m *Model) row(r tree.Row, here bool, w int) string {
 	}
 	var mark []rich.Span
 	if here {
-		mark = []rich.Span{rich.Chrome(" ← here", m.theme.Active.On(below))}
+		mark = []rich.Span{rich.Chrome(m.hereMark(r.Node), m.theme.Active.On(below))}
 	}
 	room := w - rich.LineWidth(mark)
 	line = append(line, m.rowText(r.Node, below, room-rich.LineWidth(line))...)
@@ -249,7 +261,7 @@ func (m *Model) rowText(n tree.Node, below theme.Style, w int) []rich.Span {
 	who, text := m.tones(s.tone)
 	var line []rich.Span
 	if s.who != "" {
-		line = append(m.found(s.who, who.On(below)), rich.Chrome(": ", who.On(below)))
+		line = append(m.found(s.who, who.On(below)), rich.Chrome(" ", who.On(below)))
 	}
 	body := s.text
 	if hits := m.outline.Spans(body); len(hits) > 0 {
