@@ -105,7 +105,7 @@ const (
 // wrong is reported and has no effect; the rest counts. Values come in the order
 // of the documentation, all of them, defaults too.
 func Load(paths Paths, project string, trusted bool, overrides []Override) (Settings, []Value, []Problem) {
-	l := loader{settings: Defaults(), sources: map[string][]Source{}, userFile: paths.UserFile()}
+	l := newLoader(paths)
 	l.file(User, l.userFile, func() (*os.File, error) { return openPlain(l.userFile) })
 	if trusted && project != "" {
 		l.project(project)
@@ -121,6 +121,10 @@ type loader struct {
 	sources  map[string][]Source // by path with the name in it
 	problems []Problem
 	userFile string
+}
+
+func newLoader(paths Paths) loader {
+	return loader{settings: Defaults(), sources: map[string][]Source{}, userFile: paths.UserFile()}
 }
 
 // project reads a project's files, without following a link that leads out of it.
@@ -149,13 +153,11 @@ func (l *loader) file(scope Scope, name string, open func() (*os.File, error)) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	var text []byte
 	if err == nil {
-		text, err = readSmall(f)
-	}
-	var d document
-	if err == nil {
-		d, err = parse(text)
+		var text []byte
+		if text, err = readSmall(f); err == nil {
+			err = l.text(from, text)
+		}
 	}
 	if err != nil {
 		var path *fs.PathError
@@ -163,11 +165,16 @@ func (l *loader) file(scope Scope, name string, open func() (*os.File, error)) {
 			err = path.Err // the name stands before it already
 		}
 		l.problems = append(l.problems, Problem{Source: from, Text: err.Error() + "; nothing of the file is used", Unread: true})
-		return
 	}
-	if d.json != nil {
+}
+
+// text takes the settings of one file. The error says why it has none.
+func (l *loader) text(from Source, text []byte) error {
+	d, err := parse(text)
+	if err == nil && d.json != nil {
 		l.object(d, from, outline(), place{at: d.root()})
 	}
+	return err
 }
 
 // place is where in a document an object is.

@@ -4,6 +4,7 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -385,16 +386,17 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte("{/*\"*/\"a\":[1,],//\n}"))
 	f.Add([]byte("\ufeff{\"model\": \"\\ud800\"}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		h := newHome(t)
-		h.user(string(text))
-		_, values, problems := h.load()
-		if len(values) < len(fields)-3 {
-			t.Errorf("%d values", len(values))
-		}
+		l := newLoader(Paths{})
+		_ = l.text(Source{Scope: User, File: "f"}, text)
 		lines := 1 + bytes.Count(text, []byte("\n"))
-		for _, p := range problems {
-			if p.Source.Line > lines || p.Text == "" {
+		for _, p := range l.problems {
+			if p.Source.Line < 1 || p.Source.Line > lines || p.Text == "" {
 				t.Errorf("%+v in %d lines", p, lines)
+			}
+		}
+		for _, v := range l.values() {
+			if !json.Valid([]byte(v.JSON)) || len(v.Sources) == 0 {
+				t.Errorf("%+v", v)
 			}
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -261,27 +262,38 @@ func (d document) comma(from, to int) int {
 	return -1
 }
 
-// holds says whether a text is a file of settings with that value at that path.
+// holds says whether a text is a file of settings with that value at that path;
+// nil: with none, also where a name stands twice.
 func holds(text []byte, names []string, value []byte) bool {
 	d, err := parse(text)
 	if err != nil || d.json == nil {
 		return false
 	}
+	if value == nil {
+		return !d.has(d.root(), names)
+	}
 	at := d.root()
 	for i, name := range names {
 		m, ok := d.last(at, name)
-		if !ok {
-			return value == nil
-		}
-		if i == len(names)-1 {
+		switch {
+		case !ok:
+			return false
+		case i == len(names)-1:
 			return bytes.Equal(m.value, value)
-		}
-		if m.value[0] != '{' {
+		case m.value[0] != '{':
 			return false
 		}
 		at = m.valueStart
 	}
 	return false
+}
+
+// has says whether there is a member at a path, in any object of those names.
+func (d document) has(at int, names []string) bool {
+	members, _ := d.members(at)
+	return slices.ContainsFunc(members, func(m member) bool {
+		return m.key == names[0] && (len(names) == 1 || m.value[0] == '{' && d.has(m.valueStart, names[1:]))
+	})
 }
 
 // splice is text with a range replaced. It changes nothing in place.

@@ -5,6 +5,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,6 +82,7 @@ func TestSetRefuses(t *testing.T) {
 		{"a broken file", "{\n\"vim\": tru", "theme", "x", "line 2: it is not JSON"},
 		{"something in the way", `{"compaction": 3}`, "compaction.enabled", true, `line 1: "compaction" is not an object`},
 		{"one of two", `{"vim": true, "vim": true}`, "vim", nil, "by hand"},
+		{"one of two, inside", `{"keys": {"a": "x"}, "keys": {"a": "y"}}`, "keys.a", nil, "by hand"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "settings.json")
@@ -214,4 +216,61 @@ func jsonOf(value any) string {
 		panic(err)
 	}
 	return string(text)
+}
+
+// A change either is refused, or gives a file in which that value is another and
+// no other value is.
+func FuzzSet(f *testing.F) {
+	for _, text := range []string{everything, "", "{}", "{ // c\n}", `{"vim": true,}`, "{\"keys\": {\"a\": 1,\n\t\"b\": [], },}"} {
+		for n := range 6 {
+			f.Add([]byte(text), n)
+		}
+	}
+	changes := []struct {
+		path  string
+		value any
+	}{
+		{"vim", true}, {"vim", nil}, {"keys.a", []string{"x"}}, {"keys.b", nil},
+		{"compaction.models.m.reserveTokens", 5}, {"permissions.deny", []string{"D"}},
+	}
+	f.Fuzz(func(t *testing.T, text []byte, n int) {
+		c := changes[uint(n)%uint(len(changes))]
+		field, name, _ := match(c.path)
+		var value []byte
+		if c.value != nil {
+			value = []byte(jsonOf(c.value))
+		}
+		changed, err := edit(bytes.Clone(text), field.names(name), value)
+		if err != nil {
+			return
+		}
+		before, after := set(t, text), set(t, changed)
+		if c.value == nil && after[c.path] != "" || c.value != nil && after[c.path] != string(value) {
+			// A list adds up with one that stands there twice.
+			if !field.addsUp() || !strings.Contains(after[c.path], string(value[1:len(value)-1])) {
+				t.Fatalf("%s is %s, not %s, in %q", c.path, after[c.path], value, changed)
+			}
+		}
+		delete(before, c.path)
+		delete(after, c.path)
+		if !maps.Equal(before, after) {
+			t.Fatalf("%s changed others: %v became %v\n%q\n%q", c.path, before, after, text, changed)
+		}
+	})
+}
+
+// set is what a file sets, by path.
+func set(t *testing.T, text []byte) map[string]string {
+	t.Helper()
+	l := newLoader(Paths{})
+	if err := l.text(Source{Scope: User}, text); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+	values := map[string]string{}
+	for _, v := range l.values() {
+		if v.Sources[0].Scope == User {
+			values[v.Path] = v.JSON
+		}
+	}
+	return values
 }
