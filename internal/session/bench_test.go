@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"banyan/internal/session"
@@ -212,7 +211,7 @@ func BenchmarkAppend(b *testing.B) {
 			if _, err := f.Write(line); err != nil {
 				b.Fatal(err)
 			}
-			if err := syscall.Fdatasync(int(f.Fd())); err != nil {
+			if err := f.Sync(); err != nil {
 				b.Fatal(err)
 			}
 		}

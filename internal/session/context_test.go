@@ -218,6 +218,30 @@ func shortMessage(m llm.Message) string {
 	return who + ":" + strings.Join(texts, "+")
 }
 
+// TestBrokenAnswersAreUnsigned: what a provider has signed is not sent back of an
+// answer that did not end.
+func TestBrokenAnswersAreUnsigned(t *testing.T) {
+	content := []llm.Block{llm.Thinking{Text: "hm", Signature: "cut"}, llm.Text{Text: "so", Signature: "cut"}}
+	for stop, want := range map[llm.StopReason]int{llm.StopEnd: 2, llm.StopAborted: 0, llm.StopError: 0} {
+		m := llm.Message{Role: llm.Assistant, StopReason: stop, Content: content}
+		c := session.Context{Items: []session.Item{{Data: user("hi")}, {Data: session.Message{Message: m}}}}
+		signed := 0
+		for _, b := range c.Messages()[1].Content {
+			switch b := b.(type) {
+			case llm.Thinking:
+				signed++
+			case llm.Text:
+				if b.Signature != "" {
+					signed++
+				}
+			}
+		}
+		if signed != want {
+			t.Errorf("%s: %d signed blocks, want %d", stop, signed, want)
+		}
+	}
+}
+
 // acceptable is what the strictest provider asks of messages.
 func acceptable(messages []llm.Message) error {
 	ids := map[string]bool{}

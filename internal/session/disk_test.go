@@ -123,6 +123,7 @@ func TestPosition(t *testing.T) {
 		t.Errorf("path %v", got.PathIDs("foreign1"))
 	}
 	// A label that came in before the position was saved does not move the leaf.
+	appendTo(t, path, `{"type":"label","id":"foreign2","parentId":"foreign1","timestamp":"2026-11-20T07:00:00.000Z","targetId":"foreign1","label":"x"}`)
 	if err := m.Branch(last); err != nil {
 		t.Fatal(err)
 	}

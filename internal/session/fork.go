@@ -195,6 +195,7 @@ func (m *Manager) saveCopy(path string) error {
 	if m.log != nil {
 		m.log.Close()
 	}
-	m.log, m.old, m.held, m.refused = log, nil, nil, nil
+	m.use(log)
+	m.old, m.held, m.refused = nil, nil, nil
 	return nil
 }

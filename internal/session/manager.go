@@ -61,7 +61,7 @@ func New(dir, cwd string, o Options) (*Manager, error) {
 		o.SessID = o.newSessionID()
 	}
 	m := &Manager{o: o, leaf: tree.None}
-	m.fold = newFold(m.read)
+	m.fold = newFold(noFile)
 	m.header = Header{ID: o.SessID, Version: Version, Time: now, Cwd: cwd, Parent: o.Parent}
 	line, err := encodeHeader(m.header)
 	if err != nil {
@@ -72,12 +72,19 @@ func New(dir, cwd string, o Options) (*Manager, error) {
 		return m, nil
 	}
 	m.path = filepath.Join(dir, FileName(now, o.SessID))
-	m.log, err = jsonl.Create(m.path, jsonl.Options{FS: o.FS})
+	log, err := jsonl.Create(m.path, jsonl.Options{FS: o.FS})
 	if err != nil {
 		return nil, fmt.Errorf("beginning a session: %w", err)
 	}
+	m.use(log)
 	return m, nil
 }
+
+// use makes a log the session's. Snapshots keep the one that they were taken
+// with: they are read in other goroutines.
+func (m *Manager) use(log *jsonl.Log) { m.log, m.fold.read = log, log.ReadAt }
+
+func noFile(jsonl.Pos) ([]byte, error) { return nil, errors.New("the session has no file") }
 
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
@@ -113,13 +120,6 @@ func (m *Manager) newID(coming []Entry) ID {
 			return id
 		}
 	}
-}
-
-func (m *Manager) read(p jsonl.Pos) ([]byte, error) {
-	if m.log == nil {
-		return nil, errors.New("the session has no file")
-	}
-	return m.log.ReadAt(p)
 }
 
 // Append adds an entry below the leaf and moves the leaf to it. When it returns

@@ -218,9 +218,14 @@ func exchange(answer llm.Message, results map[string][]llm.Message, ids callIDs)
 			}
 			content, answers, says = append(content, block), append(answers, r), true
 		case llm.Text:
+			if broken {
+				block.Signature = ""
+			}
 			content, says = append(content, block), true
 		case llm.Thinking:
-			content = append(content, block)
+			if !broken { // a signature that was cut is refused
+				content = append(content, block)
+			}
 		}
 	}
 	if !says {

@@ -87,7 +87,7 @@ func (m *Manager) reopenReadOnly() error {
 	if err := log.Scan(func(jsonl.Line) bool { return true }); err != nil {
 		return openError(m.path, err)
 	}
-	m.log = log
+	m.use(log)
 	return nil
 }
 
@@ -132,7 +132,7 @@ func (m *Manager) size() int64 {
 }
 
 func (m *Manager) scan(lazy bool) (*loader, error) {
-	m.fold = newFold(m.read)
+	m.fold = newFold(m.log.ReadAt)
 	m.fold.lazy = lazy
 	l := &loader{fold: m.fold, path: m.path, size: m.size()}
 	if err := m.log.Scan(l.line); err != nil {
@@ -296,7 +296,7 @@ func (m *Manager) number(origin []int64) {
 		f.problems = append(f.problems, Problem{Kind: problemMore, Text: fmt.Sprintf("and %d more problems like these", f.hidden)})
 		f.where = append(f.where, f.where[len(f.where)-1])
 	}
-	counter := lineCounter{read: m.read}
+	counter := lineCounter{read: f.read}
 	for i := range f.problems {
 		off := f.where[i]
 		if off < 0 && int(-off) <= len(origin) {

@@ -24,7 +24,7 @@ func Verify(path string, fsys jsonl.FS) ([]Problem, error) {
 		return nil, err
 	}
 	defer m.Close()
-	v := verifier{s: m.Snapshot(), lines: lineCounter{read: m.read}, calls: map[tree.Node][]string{}}
+	v := verifier{s: m.Snapshot(), lines: lineCounter{read: m.fold.read}, calls: map[tree.Node][]string{}}
 	v.problems = append(v.problems, v.s.Problems()...)
 	v.inFile = m.old == nil
 	for n := range tree.Node(v.s.Len()) {
