@@ -22,6 +22,8 @@ type Target struct {
 //     and signatures of another model too;
 //   - ids and names of calls are made of [a-zA-Z0-9_-] and short enough, ids
 //     are unique, and results follow their calls;
+//   - thinking that nothing follows, because the answer was cut there, is left
+//     out: providers refuse it;
 //   - pictures become a note where they cannot be seen;
 //   - empty text, and messages that have nothing left, are left out.
 //
@@ -87,6 +89,12 @@ func (a *adapter) content(m Message) []Block {
 			b.ID, b.Name = a.asked(b.ID), portableName(b.Name)
 			out = append(out, b)
 		}
+	}
+	for len(out) > 0 && m.Role == Assistant {
+		if _, thought := out[len(out)-1].(Thinking); !thought {
+			break
+		}
+		out = out[:len(out)-1]
 	}
 	return out
 }

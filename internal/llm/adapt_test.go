@@ -27,6 +27,10 @@ func TestAdapt(t *testing.T) {
 		{"other provider", "api", "other", "m", unsigned},
 		{"other protocol", "other", "p", "m", unsigned},
 	}
+	cut := llm.Message{Role: llm.Assistant, API: "api", Provider: "p", Model: "m", Content: []llm.Block{blocks[3], blocks[0], blocks[2]}}
+	if got := llm.Adapt([]llm.Message{cut}, target); len(got) != 1 || !reflect.DeepEqual(got[0].Content, []llm.Block{blocks[3]}) {
+		t.Errorf("thinking at the end: %+v", got)
+	}
 	for _, tt := range tests {
 		m := llm.Message{Role: llm.Assistant, API: tt.api, Provider: tt.provider, Model: tt.model, Content: blocks}
 		got := llm.Adapt([]llm.Message{m}, target)
@@ -127,5 +131,29 @@ func TestCost(t *testing.T) {
 	}
 	if sum := (llm.Model{}).Cost(usage).Add(llm.Model{Price: price}.Cost(usage)); !sum.CostUnknown {
 		t.Error("a sum with something unknown is known")
+	}
+}
+
+func TestOverflowed(t *testing.T) {
+	m := llm.Model{Context: 1000}
+	tests := []struct {
+		name  string
+		usage llm.Usage
+		stop  llm.StopReason
+		want  bool
+	}{
+		{"fits", llm.Usage{Input: 900, Output: 50}, llm.StopEnd, false},
+		{"was cut silently", llm.Usage{Input: 900, CacheRead: 101, Output: 5}, llm.StopEnd, true},
+		{"no room to answer", llm.Usage{Input: 995}, llm.StopLength, true},
+		{"long answer", llm.Usage{Input: 500, Output: 500}, llm.StopLength, false},
+		{"nothing known", llm.Usage{}, llm.StopLength, false},
+	}
+	for _, tt := range tests {
+		if got := m.Overflowed(llm.Message{Usage: tt.usage, StopReason: tt.stop}); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
+	if (llm.Model{}).Overflowed(llm.Message{Usage: llm.Usage{Input: 1e9}}) {
+		t.Error("a window that is not known")
 	}
 }

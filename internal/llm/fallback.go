@@ -19,21 +19,21 @@ type Choice struct {
 //
 // A request that does not fit goes to no other model: its history is what is
 // wrong. Nor does one that was refused.
-func WithFallback(choices ...Choice) Client { return fallback(choices) }
+func WithFallback(choices ...Choice) Client { return &fallback{choices} }
 
-type fallback []Choice
+type fallback struct{ choices []Choice }
 
 // Stream implements [Client].
-func (f fallback) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
+func (f *fallback) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		for i, choice := range f {
+		for i, choice := range f.choices {
 			req.Model = choice.Model
 			a := attempt{client: choice.Client}
 			if !a.run(ctx, req, choice.named(yield)) {
 				return
 			}
 			if e, ok := f.passes(a, i); ok {
-				why := fmt.Errorf("%w; %s answers instead", e, f[i+1].Model)
+				why := fmt.Errorf("%w; %s answers instead", e, f.choices[i+1].Model)
 				if !yield(Retry{Attempt: 2, Err: why}, nil) {
 					return
 				}
@@ -46,9 +46,9 @@ func (f fallback) Stream(ctx context.Context, req Request) iter.Seq2[Event, erro
 }
 
 // passes says whether the next choice is asked after this failure.
-func (f fallback) passes(a attempt, i int) (*Error, bool) {
+func (f *fallback) passes(a attempt, i int) (*Error, bool) {
 	var e *Error
-	if !errors.As(a.err, &e) || i == len(f)-1 || a.some || e.Class == Overflow || e.Type == "refusal" {
+	if !errors.As(a.err, &e) || i == len(f.choices)-1 || a.some || e.Class == Overflow || e.Type == "refusal" {
 		return nil, false
 	}
 	return e, true

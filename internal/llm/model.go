@@ -102,6 +102,15 @@ func (m Model) Level(asked ThinkingLevel) ThinkingLevel {
 	return best
 }
 
+// Overflowed says whether an answer that is no error shows that its request did
+// not fit: some servers cut what is too long, or leave no room to answer, and
+// say nothing.
+func (m Model) Overflowed(answer Message) bool {
+	asked := answer.Usage.Input + answer.Usage.CacheRead + answer.Usage.CacheWrite
+	return m.Context > 0 && (asked > m.Context ||
+		answer.StopReason == StopLength && answer.Usage.Output == 0 && asked >= m.Context*99/100)
+}
+
 // CanStop says whether the API can be told not to reason.
 func (m Model) CanStop() bool { return slices.Contains(m.Levels, ThinkingOff) }
 

@@ -68,7 +68,7 @@ func (p Policy) orDefault() Policy {
 // answer that is Done and empty is tried once more, then taken as it is.
 //
 // When ctx is done a wait ends at once.
-func WithRetry(c Client, p Policy) Client { return retrying{c, p.orDefault()} }
+func WithRetry(c Client, p Policy) Client { return &retrying{c, p.orDefault()} }
 
 type retrying struct {
 	client Client
@@ -76,7 +76,7 @@ type retrying struct {
 }
 
 // Stream implements [Client].
-func (r retrying) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
+func (r *retrying) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var first time.Time // of failure
 		breaks, empty := 0, 0

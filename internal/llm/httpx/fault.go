@@ -56,9 +56,10 @@ var classes = map[string]llm.Class{
 // overflow are the words in which providers say that a request does not fit
 // the context window, where their error type does not say it.
 var overflow = lazily(`(?i)` + strings.Join([]string{
-	`prompt is too long`,                    // Anthropic, Ollama ("prompt too long" below)
-	`prompt too long`,                       // Ollama
-	`input is too long for requested model`, // Bedrock
+	`prompt is too long`, // Anthropic, Ollama ("prompt too long" below)
+	`prompt too long`,    // Ollama
+	`input length and .?max_tokens.? exceed context limit`,               // Anthropic
+	`input is too long for requested model`,                              // Bedrock
 	`exceeds? (the|this|your) (model'?s? )?context (window|length|size)`, // OpenAI, Bedrock
 	`exceeds? (the )?(model'?s? )?maximum (context|prompt) length`,       // LiteLLM
 	`input token count.*exceeds the maximum`,                             // Gemini

@@ -202,6 +202,10 @@ func (v *check) anthropicMessages(messages []m) {
 				v.that(false, "%s: unknown type %q", at, kind)
 			}
 		}
+		if len(blocks) > 0 && role == "assistant" {
+			last := text(blocks[len(blocks)-1]["type"])
+			v.that(!strings.Contains(last, "thinking"), "messages.%d: the final block cannot be thinking", i)
+		}
 		slices.Sort(open)
 		slices.Sort(results)
 		v.that(slices.Equal(open, results), "messages.%d: calls %q are answered by results %q", i, open, results)

@@ -80,6 +80,25 @@ func (s suite) badStreams(t *testing.T) {
 	}
 }
 
+// large is 42 and 43: one delta of 33 MB, and very many of one character.
+func (s suite) large(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	for name, reply := range map[string]Reply{
+		"42 a line of 33 MB":      {Parts: []Part{{Text: strings.Repeat("x", 33<<20)}}, Piece: 34 << 20},
+		"43 100,000 short deltas": {Parts: []Part{{Text: strings.Repeat("x", 100_000)}}, Piece: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stream := strings.Join(s.p.Dialect.Frames(reply), "")
+			got, _, err := s.canned(t, func() io.Reader { return strings.NewReader(stream) })
+			if err != nil || got.Text() != reply.Parts[0].Text {
+				t.Errorf("%d bytes, %v", len(got.Text()), err)
+			}
+		})
+	}
+}
+
 // stopLength is the provider's word for an answer that was too long.
 func (s suite) stopLength() string {
 	return map[string]string{
@@ -190,7 +209,6 @@ func (s suite) goOn(t *testing.T, client llm.Client, got llm.Message) {
 func (s suite) badAnswers(t *testing.T) {
 	frames := s.p.Dialect.Frames(Reply{Parts: []Part{{Text: "hello world"}}, Usage: usage})
 	part := before(frames, " worl")
-	const short = 50 * time.Millisecond
 	elsewhere := 0
 	other := NewServer(t, s.p.Dialect, func(http.ResponseWriter, *http.Request) { elsewhere++ })
 	cases := []struct {
@@ -222,7 +240,11 @@ func (s suite) badAnswers(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			srv := NewServer(t, s.p.Dialect, c.play)
-			_, _, err := Answer(t.Context(), s.p.New(srv.URL, nil, short, short), s.request())
+			wait := timeout
+			if c.kind == "stall" {
+				wait = 50 * time.Millisecond
+			}
+			_, _, err := Answer(t.Context(), s.p.New(srv.URL, nil, wait, wait), s.request())
 			if e := s.failure(t, err, c.class); e.Type != c.kind {
 				t.Errorf("type %q, want %q: %v", e.Type, c.kind, e)
 			}
@@ -298,6 +320,7 @@ func (s suite) statuses(t *testing.T) {
 // Overflows are the words of a request that is too large, by provider.
 var Overflows = []string{
 	"prompt is too long: 213462 tokens > 200000 maximum",
+	"input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or `max_tokens` and try again",
 	"Input is too long for requested model.",
 	"Your input exceeds the context window of this model. Please adjust your input and try again.",
 	"Requested token count exceeds the model's maximum context length of 131072 tokens.",

@@ -151,6 +151,11 @@ func (Responses) Validate(r Received) error {
 			v.that(text(it["output"]) != "" || len(list(it["output"])) > 0, "input.%d: empty output", i)
 			delete(open, id)
 		case "reasoning":
+			next := m{}
+			if i+1 < len(items) {
+				next = items[i+1]
+			}
+			v.that(next["type"] == "function_call" || next["type"] == "reasoning" || next["role"] == "assistant", "input.%d: reasoning without what follows it", i)
 			v.that(strings.HasPrefix(text(it["id"]), "rs_") && it["summary"] != nil && text(it["encrypted_content"]) != "", "input.%d: bad reasoning", i)
 		case "", "message":
 			v.responsesMessage(i, it, len(open))

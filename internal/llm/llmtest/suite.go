@@ -46,6 +46,7 @@ func Suite(t *testing.T, p Provider) {
 	t.Run("cut at every byte", s.cut)
 	t.Run("abort at every event", s.abort)
 	t.Run("bad streams", s.badStreams)
+	t.Run("large", s.large)
 	t.Run("bad calls", s.badCalls)
 	t.Run("bad answers", s.badAnswers)
 	t.Run("statuses", s.statuses)

@@ -9,7 +9,7 @@ import (
 
 // Meter makes a client whose usage has its cost. Model describes the models
 // of the client's provider.
-func Meter(c llm.Client, model func(id string) llm.Model) llm.Client { return meter{c, model} }
+func Meter(c llm.Client, model func(id string) llm.Model) llm.Client { return &meter{c, model} }
 
 type meter struct {
 	client llm.Client
@@ -17,7 +17,7 @@ type meter struct {
 }
 
 // Stream implements [llm.Client].
-func (m meter) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+func (m *meter) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	model := m.model(req.Model)
 	return func(yield func(llm.Event, error) bool) {
 		for ev, err := range m.client.Stream(ctx, req) {

@@ -57,30 +57,27 @@ type Compat struct {
 }
 
 // NewResponses makes a client of the Responses protocol. It sends nothing.
-func NewResponses(c Config) llm.Client {
-	cl := newClient(c)
-	return stream(func(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-		return cl.answer(ctx, "responses", cl.responsesParams(req), func() httpx.Decoder {
-			return &responsesDecoder{provider: cl.Provider, blocks: map[place]*item{}}
-		})
-	})
-}
+func NewResponses(c Config) llm.Client { return &responsesClient{newClient(c)} }
 
 // NewChat makes a client of the Chat Completions protocol. It sends nothing.
-func NewChat(c Config) llm.Client {
-	cl := newClient(c)
-	return stream(func(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-		return cl.answer(ctx, "chat/completions", cl.chatParams(req), func() httpx.Decoder {
-			return &chatDecoder{provider: cl.Provider, calls: map[int64]*call{}}
-		})
+func NewChat(c Config) llm.Client { return &chatClient{newClient(c)} }
+
+type responsesClient struct{ *client }
+
+// Stream implements [llm.Client].
+func (c *responsesClient) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return c.answer(ctx, "responses", c.responsesParams(req), func() httpx.Decoder {
+		return &responsesDecoder{provider: c.Provider, blocks: map[place]*item{}}
 	})
 }
 
-// stream is a function that is a client.
-type stream func(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error]
+type chatClient struct{ *client }
 
-func (s stream) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	return s(ctx, req)
+// Stream implements [llm.Client].
+func (c *chatClient) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return c.answer(ctx, "chat/completions", c.chatParams(req), func() httpx.Decoder {
+		return &chatDecoder{provider: c.Provider, calls: map[int64]*call{}}
+	})
 }
 
 type client struct {

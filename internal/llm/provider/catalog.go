@@ -334,7 +334,8 @@ func (c *Catalog) headers(p Provider, key *string) map[string]string {
 	return out
 }
 
-// revealed is a client whose key is asked for with its first request.
+// revealed is a client whose key is asked for with its first request, and once
+// more when it is refused: such keys expire.
 type revealed struct {
 	open   func(ctx context.Context) (llm.Client, error)
 	mu     sync.Mutex // a command runs once, even for two requests at a time
@@ -344,23 +345,36 @@ type revealed struct {
 // Stream implements [llm.Client].
 func (r *revealed) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		client, err := r.opened(ctx)
-		if err != nil {
-			yield(nil, cmp.Or(ctx.Err(), err))
-			return
+		client, fresh, err := r.opened(ctx, nil)
+		for err == nil {
+			refused := false
+			client.Stream(ctx, req)(func(ev llm.Event, err error) bool {
+				var e *llm.Error
+				refused = errors.As(err, &e) && e.Status == http.StatusUnauthorized && !fresh
+				return !refused && yield(ev, err)
+			})
+			if !refused {
+				return
+			}
+			client, fresh, err = r.opened(ctx, client)
 		}
-		client.Stream(ctx, req)(yield)
+		yield(nil, cmp.Or(ctx.Err(), err))
 	}
 }
 
-func (r *revealed) opened(ctx context.Context) (llm.Client, error) {
+// opened is the client, and whether its key was asked for just now. The key of
+// a client that was refused is asked for again.
+func (r *revealed) opened(ctx context.Context, refused llm.Client) (client llm.Client, fresh bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var err error
-	if r.client == nil {
-		r.client, err = r.open(ctx)
+	if r.client != nil && r.client != refused {
+		return r.client, false, nil
 	}
-	return r.client, err
+	r.client = nil
+	if client, err = r.open(ctx); err == nil {
+		r.client = client
+	}
+	return client, true, err
 }
 
 // List asks a provider which models it has.

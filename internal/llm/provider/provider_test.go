@@ -193,6 +193,52 @@ func TestCommandKeys(t *testing.T) {
 	}
 }
 
+// TestExpiredKey: a key that a command gives is asked for again when it is
+// refused, once.
+func TestExpiredKey(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are for a POSIX shell")
+	}
+	file := filepath.Join(t.TempDir(), "key")
+	write := func(key string) {
+		if err := os.WriteFile(file, []byte(key), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dialect, valid := llmtest.Chat{}, "first"
+	good := llmtest.Stream(dialect.Frames(llmtest.Reply{Parts: []llmtest.Part{{Text: "ok"}}})...)
+	srv := llmtest.NewServer(t, dialect, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+valid {
+			llmtest.Status(401, "application/json", dialect.ErrorBody(llmtest.BadKey, "expired"))(w, r)
+			return
+		}
+		good(w, r)
+	})
+	cat := provider.Open(provider.Config{Env: env(), Dir: folder(t, "models.json", fmt.Sprintf(`{"providers":{"mine":{"baseURL":%q,"key":%q}}}`, srv.URL, "!cat "+file))})
+	client, err := cat.New(models.Ref{Provider: "mine", Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(requests int, ok bool) {
+		t.Helper()
+		before := len(srv.Received())
+		_, _, err := llmtest.Answer(t.Context(), client, llm.Request{Model: "m", Messages: []llm.Message{llm.UserText("hi", time.Time{})}})
+		if n := len(srv.Received()) - before; (err == nil) != ok || n != requests {
+			t.Errorf("%d requests, %v", n, err)
+		}
+	}
+	write("first")
+	ask(1, true)
+	write("second")
+	ask(1, true)
+	valid = "second"
+	ask(2, true)
+	ask(1, true)
+	valid = "third"
+	ask(2, false)
+	ask(2, false)
+}
+
 func TestCredentials(t *testing.T) {
 	keyring.MockInit()
 	path := filepath.Join(t.TempDir(), "new", "credentials.json")
