@@ -3,6 +3,7 @@ package transcript
 import (
 	"banyan/internal/llm"
 	"banyan/internal/session"
+	"banyan/internal/tree"
 )
 
 // Source is the conversation as it was opened: the entries of a path, root
@@ -27,23 +28,32 @@ func EntryBlock(e session.Entry) Block {
 	return Block{ID: e.ID, Class: classOf(e.Data), Load: func() (session.Entry, error) { return e, nil }}
 }
 
-// Path is the source for the path to a leaf of a session.
+// Path is the source for the path to a leaf of a session. Entries that nobody is
+// shown, like labels, are left out, so that a long run of them costs no frame
+// anything.
 func Path(s session.Snapshot, leaf session.ID) Source {
-	return entryPath{snapshot: s, ids: s.PathIDs(leaf)}
+	nodes := s.Tree().Path(s.Node(leaf))
+	shown := nodes[:0:0]
+	for _, n := range nodes {
+		if isShown(s.Class(n)) {
+			shown = append(shown, n)
+		}
+	}
+	return entryPath{snapshot: s, nodes: shown}
 }
 
 type entryPath struct {
 	snapshot session.Snapshot
-	ids      []session.ID
+	nodes    []tree.Node
 }
 
-func (p entryPath) Len() int { return len(p.ids) }
+func (p entryPath) Len() int { return len(p.nodes) }
 
 func (p entryPath) Block(i int) Block {
-	id := p.ids[i]
+	id := p.snapshot.ID(p.nodes[i])
 	return Block{
 		ID:    id,
-		Class: p.snapshot.Class(p.snapshot.Node(id)),
+		Class: p.snapshot.Class(p.nodes[i]),
 		Load: func() (session.Entry, error) {
 			e, ok, err := p.snapshot.Entry(id)
 			if err == nil && !ok {
@@ -98,3 +108,22 @@ func isTurn(c session.Class) bool { return c.Kind == "message" && c.Role == llm.
 func isAnswer(c session.Class) bool { return c.Kind == "message" && c.Role == llm.Assistant }
 
 func isResult(c session.Class) bool { return c.Kind == "message" && c.Role == llm.ToolResult }
+
+// isShown says whether an entry is drawn at all, be it within another.
+func isShown(c session.Class) bool { return takesRoom(c) || changesState(c) || isResult(c) }
+
+// takesRoom says whether an entry is a block of its own.
+func takesRoom(c session.Class) bool {
+	switch c.Kind {
+	case "message":
+		return c.Role != llm.ToolResult
+	case "compaction", "branch_summary", "custom_message":
+		return true
+	}
+	return false
+}
+
+// changesState says whether an entry changes what holds from there on.
+func changesState(c session.Class) bool {
+	return c.Kind == "model_change" || c.Kind == "thinking_level_change"
+}

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -72,5 +73,23 @@ func TestCards(t *testing.T) {
 				t.Errorf("got:\n%s\nwant:\n%s", got, tt.want)
 			}
 		})
+	}
+}
+
+// What cannot be read says so where it stands.
+func TestUnreadable(t *testing.T) {
+	why := errors.New("unexpected end of JSON input")
+	blocks := []Block{
+		{ID: "deadbeef", Class: session.Class{Kind: "message", Role: llm.User}, Load: func() (session.Entry, error) { return session.Entry{}, why }},
+		{ID: "deadbeef", Class: session.Class{Kind: "message", Role: llm.Assistant}, Load: func() (session.Entry, error) {
+			return session.Entry{ID: "deadbeef", Data: session.Unknown{Type: "message", Err: why}}, nil
+		}},
+	}
+	for _, b := range blocks {
+		m := New(theme.Must("dark", theme.NoColor))
+		m.Append(b)
+		if got, want := strings.TrimSpace(text(m.View())), "! entry deadbeef cannot be read: unexpected end of JSON input"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

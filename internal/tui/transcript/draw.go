@@ -20,7 +20,7 @@ func (m *Model) drawItem(i int) *drawn {
 			return &drawn{}
 		}
 	}
-	if !it.visible() && !changesState(it.block.Class) && !isResult(it.block.Class) {
+	if !isShown(it.block.Class) {
 		return &drawn{}
 	}
 	e, err := it.block.Load()
@@ -29,6 +29,10 @@ func (m *Model) drawItem(i int) *drawn {
 	}
 	s := m.sheet()
 	switch d := e.Data.(type) {
+	case session.Unknown:
+		if d.Err != nil {
+			return m.drawUnreadable(i, it.block.ID, d.Err)
+		}
 	case session.Message:
 		m.drawMessage(s, i, e.ID, d)
 	case session.Command:
@@ -67,11 +71,6 @@ func (m *Model) drawMessage(s *sheet, i int, id session.ID, d session.Message) {
 		s.gap(i)
 		s.card(card{id: d.CallID, entry: id, name: d.ToolName, result: &d.Message})
 	}
-}
-
-// changesState says whether an entry changes what holds from there on.
-func changesState(c session.Class) bool {
-	return c.Kind == "model_change" || c.Kind == "thinking_level_change"
 }
 
 // gap leaves a blank row above an item, except above the first.

@@ -1,9 +1,6 @@
 package transcript
 
-import (
-	"banyan/internal/llm"
-	"banyan/internal/session"
-)
+import "banyan/internal/session"
 
 // items are what there is to show, in order: the base, as it was opened, and a
 // tail that grows.
@@ -26,19 +23,7 @@ type notice struct {
 }
 
 // visible says whether an item takes room of its own.
-func (it item) visible() bool {
-	if it.notice != nil {
-		return true
-	}
-	c := it.block.Class
-	switch c.Kind {
-	case "message":
-		return c.Role != llm.ToolResult
-	case "compaction", "branch_summary", "custom_message":
-		return true
-	}
-	return false
-}
+func (it item) visible() bool { return it.notice != nil || takesRoom(it.block.Class) }
 
 func (x *items) len() int { return x.baseLen + len(x.tail) }
 
