@@ -154,6 +154,9 @@ func (s Snapshot) keepFrom(line []byte, path []tree.Node, i int) []byte {
 // SaveAs writes the whole session, unsaved entries included, to a new file and
 // goes on there, writing. It is for full disks, and for sessions in memory.
 func (m *Manager) SaveAs(path string) error {
+	if m.sealed != "" {
+		return fmt.Errorf("%s cannot be gone on with in a copy: %s", m.path, m.sealed)
+	}
 	var err error
 	if m.log != nil && m.begun && m.old == nil {
 		err = m.log.SaveAs(path)

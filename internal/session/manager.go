@@ -38,6 +38,7 @@ type Manager struct {
 	header   Header
 	path     string
 	readOnly string // why it cannot be written
+	sealed   string // the part of that which a copy of the file would share
 
 	fold *fold
 	leaf tree.Node // where the next entry goes; fold.leaf is where an opening would put it
@@ -47,6 +48,7 @@ type Manager struct {
 	begun   bool     // the file exists, or should
 	old     [][]byte // lines of the migrated form, until it is written
 	version int      // of the file while old is not nil
+	origin  []int64  // where the lines of old stood in the file, by place in fold.mem
 	givenUp bool     // a Close has failed; the next one closes whatever is lost
 
 	snap *state // the current state, nil after a change
@@ -301,7 +303,7 @@ func (m *Manager) takeIn() error {
 		m.fold.line(l.Bytes, l.Pos)
 		return true
 	})
-	m.number(nil)
+	m.number()
 	m.snap = nil
 	return err
 }

@@ -106,14 +106,13 @@ func (m *Manager) load() error {
 	}
 	m.header = l.header
 	m.leaf = m.fold.leaf
-	if l.migrate == nil {
-		m.number(nil)
-	} else {
-		m.number(l.migrate.origin)
-		m.old, m.version = l.migrate.lines, l.header.Version
+	if l.migrate != nil {
+		m.old, m.version, m.origin = l.migrate.lines, l.header.Version, l.migrate.origin
 	}
+	m.number()
+	m.sealed = l.readOnly
 	if m.readOnly == "" {
-		m.readOnly = l.readOnly
+		m.readOnly = m.sealed
 	}
 	return nil
 }
@@ -290,7 +289,7 @@ func (l *loader) finish() error {
 }
 
 // number gives the problems that have none yet the numbers of their lines.
-func (m *Manager) number(origin []int64) {
+func (m *Manager) number() {
 	f := m.fold
 	if f.hidden > 0 && f.problems[len(f.problems)-1].Kind != problemMore {
 		f.problems = append(f.problems, Problem{Kind: problemMore, Text: fmt.Sprintf("and %d more problems like these", f.hidden)})
@@ -298,14 +297,22 @@ func (m *Manager) number(origin []int64) {
 	}
 	counter := lineCounter{read: f.read}
 	for i := range f.problems {
-		off := f.where[i]
-		if off < 0 && int(-off) <= len(origin) {
-			off = origin[-off-1]
-		}
-		if f.problems[i].Line == 0 && off >= 0 {
+		if off, ok := m.inFile(f.where[i]); ok && f.problems[i].Line == 0 {
 			f.problems[i].Line = counter.at(off)
 		}
 	}
+}
+
+// inFile is the offset of a line in the file as it was opened; false for lines
+// that were not there.
+func (m *Manager) inFile(off int64) (int64, bool) {
+	if off >= 0 {
+		return off, true
+	}
+	if i := int(-off - 1); i < len(m.origin) {
+		return m.origin[i], true
+	}
+	return 0, false
 }
 
 // isReadOnlyDisk tells a file system that is mounted read-only.

@@ -24,9 +24,8 @@ func Verify(path string, fsys jsonl.FS) ([]Problem, error) {
 		return nil, err
 	}
 	defer m.Close()
-	v := verifier{s: m.Snapshot(), lines: lineCounter{read: m.fold.read}, calls: map[tree.Node][]string{}}
+	v := verifier{m: m, s: m.Snapshot(), lines: lineCounter{read: m.fold.read}, calls: map[tree.Node][]string{}}
 	v.problems = append(v.problems, v.s.Problems()...)
-	v.inFile = m.old == nil
 	for n := range tree.Node(v.s.Len()) {
 		if err := v.entry(n); err != nil {
 			return nil, err
@@ -37,8 +36,8 @@ func Verify(path string, fsys jsonl.FS) ([]Problem, error) {
 }
 
 type verifier struct {
+	m        *Manager
 	s        Snapshot
-	inFile   bool // lines stand in the file as we see them
 	lines    lineCounter
 	problems []Problem
 	calls    map[tree.Node][]string // the ids of an answer's calls
@@ -46,8 +45,8 @@ type verifier struct {
 
 func (v *verifier) problem(n tree.Node, kind, format string, args ...any) {
 	p := Problem{Kind: kind, Text: fmt.Sprintf("entry %s: ", clip([]byte(v.s.ID(n)))) + fmt.Sprintf(format, args...)}
-	if v.inFile {
-		p.Line = v.lines.at(v.s.state().pos[n].Off)
+	if off, ok := v.m.inFile(v.s.state().pos[n].Off); ok {
+		p.Line = v.lines.at(off)
 	}
 	known := func(q Problem) bool { return q.Kind == p.Kind && q.Line == p.Line }
 	if kind == problemDamaged && slices.ContainsFunc(v.s.Problems(), known) {
