@@ -99,3 +99,13 @@ func TestSafeCommandsRun(t *testing.T) {
 	}
 	t.Logf("%d commands, all are allowed", len(commands))
 }
+
+// Nothing that can be written breaks the parser or takes long.
+func TestDeepCommands(t *testing.T) {
+	p := New(newWorkspace(t))
+	for _, text := range []string{"(", "$(", "{ ", "`", "\"$(", "if ", "! ", "ls | ", "ls && ", "a=$((", "${a:-", "<(", "ls; ", "bash -c '", "'", "((", "[[ "} {
+		if v := p.Decide(bashCall(strings.Repeat(text, maxCommand/len(text)))); v.Action == Allow && text != "ls; " {
+			t.Errorf("many %q are allowed", text)
+		}
+	}
+}

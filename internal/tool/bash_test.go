@@ -260,3 +260,38 @@ func BenchmarkBash(b *testing.B) {
 		w.text("bash", args{"command": "true"})
 	}
 }
+
+// git log, which needs no approval, runs nothing that a repository names.
+func TestGitLogInAHostileRepository(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	b := newBench(t)
+	b.put("f", "x\n")
+	b.text("bash", args{"command": "git init -q . && git add f && git -c user.name=a -c user.email=a@b commit -qm one"})
+	// A signed commit: git asks gpg.program about it.
+	b.text("bash", args{"command": `{ git cat-file commit HEAD | sed '/^$/,$d'; printf 'gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\none, signed\n'; } >.git/signed && git update-ref HEAD $(git hash-object -t commit -w .git/signed)`})
+	b.put("evil", "#!/bin/sh\ntouch '"+b.path("ran")+"'\ncat\n")
+	if err := os.Chmod(b.path("evil"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	evil := b.path("evil")
+	for _, key := range []string{"core.fsmonitor", "core.pager", "pager.log", "gpg.program", "diff.external", "diff.x.textconv", "core.sshCommand", "core.editor", "filter.x.clean", "filter.x.smudge", "credential.helper", "core.askPass"} {
+		b.text("bash", args{"command": "git config " + key + " " + evil})
+	}
+	b.text("bash", args{"command": "git config log.showSignature true; git config alias.log '!" + evil + "'; git config core.hooksPath ."})
+	b.put(".gitattributes", "* diff=x filter=x\n")
+	b.put("f", "changed\n")
+	b.text("bash", args{"command": "git log", "env": args{"GIT_CONFIG_COUNT": "0"}})
+	if err := os.Remove(b.path("ran")); err != nil {
+		t.Error("git log ran nothing by itself: this shows nothing", err)
+	}
+	for _, command := range []string{"git log", "git log --oneline --stat", "git log --graph --all --numstat -- f", "git --no-pager log -3"} {
+		if got := b.text("bash", args{"command": command}); !strings.Contains(got, "one") {
+			t.Errorf("%s: %q", command, got)
+		}
+		if _, err := os.Stat(b.path("ran")); err == nil {
+			t.Fatalf("%s ran a program of the repository", command)
+		}
+	}
+}

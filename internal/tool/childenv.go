@@ -35,6 +35,9 @@ var quiet = map[string]string{
 	"PAGER": "cat", "GIT_PAGER": "cat", "MANPAGER": "cat", "SYSTEMD_PAGER": "cat", "AWS_PAGER": "",
 	"EDITOR": "true", "VISUAL": "true", "GIT_EDITOR": "true",
 	"GIT_TERMINAL_PROMPT": "0", "GCM_INTERACTIVE": "never", "GIT_ASKPASS": "/bin/false", "SSH_ASKPASS": "/bin/false", "SUDO_ASKPASS": "/bin/false",
+	// A repository's configuration names programs that even "git log" runs.
+	"GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false", "GIT_CONFIG_KEY_1": "log.showSignature", "GIT_CONFIG_VALUE_1": "false",
+	"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0",
 	"DEBIAN_FRONTEND": "noninteractive", "PIP_NO_INPUT": "1", "COREPACK_ENABLE_DOWNLOAD_PROMPT": "0",
 }
 

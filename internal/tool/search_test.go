@@ -223,9 +223,9 @@ func TestIgnoresLikeGit(t *testing.T) {
 		`\#hash`, `\!bang`, "space\\ ", "trailing   ", "# comment", "", "{a,b}", "b**k", "**", "/*.md", "dir/sub/", "!dir/sub/in", "*/mid/*", "[^x]y", "[", "a\\*b", "[]-]w", "*.[oa]",
 	}
 	names := []string{"a", "b", "x", "z", "ab", "bb", "ad", "dd", "tmp", "build", "foo", "docs", "dir", "sub", "in", "mid", "1a", "qq", "#hash", "!bang", "space ", "trailing", "{a,b}", "book", "r.md", "n.txt", "d.log", "keep.log", "yy", "xy", "a*b", "]w", "-w", "m.o"}
-	n := 30
-	if testing.Short() {
-		n = 5
+	n := 10
+	if os.Getenv("LONG") != "" {
+		n = 500
 	}
 	for seed := range n {
 		rapidly := rapid.Custom(func(t *rapid.T) [2][]string {
