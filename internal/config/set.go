@@ -102,8 +102,14 @@ func replace(file string, text []byte) error {
 	}
 	if err != nil {
 		os.Remove(tmp.Name())
+		return err
 	}
-	return err
+	// The name outlives a power cut as well, where folders can be synced.
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+	return nil
 }
 
 // edit gives text with the value at a path of names; a nil value takes it away.

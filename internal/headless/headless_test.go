@@ -291,6 +291,41 @@ func TestHowRunsEnd(t *testing.T) {
 	}
 }
 
+func TestCompactionIsTold(t *testing.T) {
+	long := llmtest.Events(llm.TextDelta{Text: strings.Repeat("word ", 3000)}, llm.UsageUpdate{Usage: llm.Usage{Input: 7500, Total: 7500}}, llm.Done{Reason: llm.StopEnd})
+	w := newWorld(t, long, llmtest.Text("the summary"), llmtest.Text("short"))
+	w.info.Context = 8000
+	if err := w.run(context.Background(), Options{Format: JSON}); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(w.dir, "sessions", "*.jsonl"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	w.config.Open = func() (*session.Manager, error) { return session.Open(files[0], w.config.Session) }
+	w.out.Reset()
+	if err := w.run(context.Background(), Options{Format: StreamJSON}); err != nil {
+		t.Fatal(err)
+	}
+	lines := w.lines()
+	kinds := ""
+	for _, l := range lines {
+		kinds += fields(l, "type", "subtype")
+	}
+	if want := `{"subtype":"init","type":"system"}{"subtype":"compact_boundary","type":"system"}{"type":"assistant"}{"subtype":"success","type":"result"}`; kinds != want {
+		t.Fatalf("\n got %s\nwant %s", kinds, want)
+	}
+	about, ok := lines[1]["compact_metadata"].(map[string]any)
+	if !ok || about["trigger"] != "auto" || about["pre_tokens"].(float64) <= about["post_tokens"].(float64) {
+		t.Errorf("%v", lines[1])
+	}
+	// The summary is paid for, too, but is no answer.
+	if got := fields(lines[3], "num_turns", "total_cost_usd"); got != `{"num_turns":1,"total_cost_usd":2}` {
+		t.Error(got)
+	}
+	w.checkPlaces(lines)
+}
+
 func TestBudgetIsALimit(t *testing.T) {
 	if !errors.Is(ErrBudget, ErrLimit) || errors.Is(ErrLimit, ErrBudget) || errors.Is(ErrRefused, ErrLimit) {
 		t.Error("exit codes are chosen by errors.Is")
@@ -321,7 +356,7 @@ func TestInterrupt(t *testing.T) {
 		t.Fatalf("ended with %v", err)
 	}
 	lines := w.lines()
-	if got := fields(lines[len(lines)-1], "subtype", "is_error", "stop_reason", "errors"); got != `{"errors":["context canceled"],"is_error":true,"stop_reason":null,"subtype":"error_during_execution"}` {
+	if got := fields(lines[len(lines)-1], "subtype", "is_error", "stop_reason", "errors"); got != `{"errors":["interrupted"],"is_error":true,"stop_reason":null,"subtype":"error_during_execution"}` {
 		t.Error(got)
 	}
 }

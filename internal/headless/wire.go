@@ -1,6 +1,7 @@
 package headless
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"time"
@@ -255,9 +256,12 @@ func resultLine(err error, r *record) result {
 		first := r.first.Milliseconds()
 		res.First = &first
 	}
-	if failed {
+	switch {
+	case errors.Is(err, context.Canceled):
+		res.Errors = []string{"interrupted"}
+	case failed:
 		res.Errors = []string{err.Error()}
-	} else {
+	default:
 		answer := r.answer.Text()
 		res.Result = &answer
 	}
