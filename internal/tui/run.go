@@ -45,12 +45,14 @@ func (f Farewell) String() string {
 func Run(ctx context.Context, o Options, with ...tea.ProgramOption) (Farewell, error) {
 	m := New(o)
 	p := tea.NewProgram(m, append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(framesPerSecond)}, with...)...)
+	m.pace = &pace{program: p}
 	forwarded := make(chan struct{})
 	go func() {
 		defer close(forwarded)
 		forward(o.Engine.Events(), p.Send)
 	}()
 	_, err := p.Run()
+	m.pace.stop()
 	o.Engine.Send(engine.Close{})
 	select {
 	case <-forwarded:

@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"banyan/internal/engine"
 	"banyan/internal/llm"
@@ -149,5 +151,39 @@ func TestExternalEditor(t *testing.T) {
 	}
 	if cmd := <-e.sent; cmd.(engine.Submit).Text != "ayb" {
 		t.Errorf("sent %#v", cmd)
+	}
+}
+
+// The clock that pace rests is a field of another module's type: if an upgrade
+// moves it, this says so.
+func TestTheFrameClockIsWhereWeLookForIt(t *testing.T) {
+	field, ok := reflect.TypeFor[tea.Program]().FieldByName("ticker")
+	if !ok || field.Type != reflect.TypeFor[*time.Ticker]() {
+		t.Error("idle screens take time again: Bubble Tea's frame clock is not in Program.ticker")
+	}
+}
+
+func TestPaceRestsAndWakes(t *testing.T) {
+	p := &pace{program: tea.NewProgram(nil), clock: time.NewTicker(frame), timer: time.NewTimer(rest)}
+	defer p.clock.Stop()
+	p.stir(tea.KeyPressMsg{})
+	if p.stir(restMsg{}); p.resting {
+		t.Error("it rests before what the key did is drawn")
+	}
+	p.last = p.last.Add(-restAfter)
+	if p.stir(restMsg{}); !p.resting {
+		t.Error("it does not rest")
+	}
+	drain(p.clock)
+	p.stir(tea.KeyPressMsg{})
+	if <-p.clock.C; p.resting {
+		t.Error("a key does not wake it")
+	}
+}
+
+func drain(t *time.Ticker) {
+	select {
+	case <-t.C:
+	default:
 	}
 }

@@ -117,6 +117,9 @@ func (m *Model) runningSpans() []rich.Span {
 	if enter != "" {
 		line = append(line, m.hints("enter", enter)...)
 	}
+	if len(m.queue.Steering)+len(m.queue.FollowUps) > 0 {
+		line = append(line, m.hints("alt+up", "takes back")...)
+	}
 	if out := lastLine(m.shell.Output); out != "" {
 		line = append(line, rich.Chrome("  "+out, m.theme.Faint))
 	}

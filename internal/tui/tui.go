@@ -132,7 +132,8 @@ type Model struct {
 	dragging bool
 	mouse    bool
 
-	clock    int // numbers the clocks; the last one runs while something does
+	pace     *pace // of the program that this is the screen of; nil without one
+	clock    int   // numbers the clocks; the last one runs while something does
 	listing  func() []string
 	drafts   drafts
 	tree     treeFlow
@@ -197,6 +198,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.broadcast(msg)
 	}
 	m.arrange()
+	m.pace.stir(msg)
 	return m, tea.Batch(cmd, m.keepDraft())
 }
 
