@@ -11,9 +11,17 @@ import (
 	"strings"
 )
 
-// maxCommand is the length in bytes above which a command is not judged: nobody
-// reads it, and parsing has its depth from its input.
-const maxCommand = 64 << 10
+// maxCommand is the length in bytes, and maxBrackets the number of brackets,
+// above which a command is not judged: nobody reads it, and the depth of parsing
+// is up to who wrote it.
+const (
+	maxCommand  = 64 << 10
+	maxBrackets = 2000
+)
+
+func tooMuch(command string) bool {
+	return len(command) > maxCommand || strings.Count(command, "(")+strings.Count(command, "{")+strings.Count(command, "`") > maxBrackets
+}
 
 // maxParts is how many rules "always" stores at most.
 const maxParts = 5
@@ -31,8 +39,11 @@ func (p *Policy) decideBash(call Call) Verdict {
 	if err := json.Unmarshal(call.Args, &args); err != nil {
 		return ask("its arguments cannot be read")
 	}
-	if len(args.Command) > maxCommand { // no rule is checked: mode full does not count either
-		return ask("it is too long to be judged")
+	if tooMuch(args.Command) {
+		if _, ok := p.first(Deny, "bash", func(Rule) bool { return true }); ok || p.mode != Full {
+			return ask("it is too long, or nested too deeply, to be judged")
+		}
+		return allow("mode full allows it")
 	}
 	all := mentioned(args.Command)
 	if r, ok := p.aboutCommands(Deny, args.Command, all); ok {
@@ -73,6 +84,9 @@ func (p *Policy) aboutCommands(action Action, text string, all [][]string) (Rule
 // command names. What a program does with a name is not known: a program that is
 // known to only read may read what must not be changed.
 func (p *Policy) deniedFile(all [][]string) (Rule, bool) {
+	if !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.Action == Deny && isPathTool(r.tool) }) {
+		return Rule{}, false
+	}
 	for _, words := range all {
 		_, reads := readers[words[0]]
 		for _, w := range words[1:] {

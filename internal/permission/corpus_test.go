@@ -104,7 +104,7 @@ func TestSafeCommandsRun(t *testing.T) {
 func TestDeepCommands(t *testing.T) {
 	p := New(newWorkspace(t))
 	for _, text := range []string{"(", "$(", "{ ", "`", "\"$(", "if ", "! ", "ls | ", "ls && ", "a=$((", "${a:-", "<(", "ls; ", "bash -c '", "'", "((", "[[ "} {
-		if v := p.Decide(bashCall(strings.Repeat(text, maxCommand/len(text)))); v.Action == Allow && text != "ls; " {
+		if v := p.Decide(bashCall(strings.Repeat(text, maxCommand/len(text)))); v.Action == Allow {
 			t.Errorf("many %q are allowed", text)
 		}
 	}

@@ -343,7 +343,8 @@ func TestModes(t *testing.T) {
 		{"full", w, []string{"ask Bash(rm *)"}, bashCall("rm -rf /"), Allow},
 		{"full", w, nil, call(t, "edit", map[string]any{"path": "/etc/passwd"}), Allow},
 		{"full", w, nil, call(t, "mcp__a__b", nil), Allow},
-		{"full", w, nil, bashCall(strings.Repeat("(", maxCommand+1)), Ask},
+		{"full", w, nil, bashCall(strings.Repeat("(", maxCommand+1)), Allow},
+		{"full", w, []string{"deny Bash(rm *)"}, bashCall(strings.Repeat("(", maxCommand+1)), Ask},
 	} {
 		p := New(test.w, rules(t, user, test.rules...)...)
 		if err := p.SetMode(test.mode); err != nil {

@@ -59,10 +59,15 @@ func understand(text string) ([]command, error) {
 		if err != nil {
 			return nil, err
 		}
-		commands = append(commands, more...)
+		if commands = append(commands, more...); len(commands) > maxCommands {
+			return nil, fmt.Errorf("it has more than %d commands", maxCommands)
+		}
 	}
 	return commands, nil
 }
+
+// maxCommands is how many commands are judged one by one; more are asked for.
+const maxCommands = 200
 
 // simple takes a statement apart. The tree of && || | is walked with a list of
 // its own: its depth is up to whoever wrote the command.
