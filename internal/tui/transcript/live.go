@@ -23,8 +23,9 @@ type live struct {
 
 	sheet *sheet // nil: nothing of it stays
 	stays bookmark
-	block int    // highest number of a block that a delta was for
-	drawn *drawn // nil: something has changed
+	begin bookmark // before the block that is open, if stays.opened is not 0
+	block int      // highest number of a block that a delta was for
+	drawn *drawn   // nil: something has changed
 }
 
 // bookmark is how much of a sheet stays.
@@ -121,6 +122,10 @@ func (m *Model) drawLive() *drawn {
 	writing := l.fold.Writing()
 	for n := l.stays.content; n < len(content); n++ {
 		last := n == len(content)-1 && len(writing) == 0
+		if !last && l.stays.opened > 0 { // it has ended, which may show above what stays
+			l.stays = l.begin
+			s = l.resume(m)
+		}
 		s.liveBlock(n, content[n], last)
 		if !last {
 			l.mark(n + 1)
@@ -175,6 +180,9 @@ func (s *sheet) grow(t *markdown.Stream, indent int) {
 	base := l.stays.base
 	s.place(closed[l.stays.opened:], base, indent)
 	if len(closed) > 0 {
+		if l.stays.opened == 0 {
+			l.begin = l.stays
+		}
 		l.stays.rows, l.stays.opened = len(s.d.rows), len(closed)
 		l.stays.zones, l.stays.parts, l.stays.length = len(s.d.zones), len(s.d.source), s.length
 	}

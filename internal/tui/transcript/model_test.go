@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -82,10 +83,7 @@ func TestCachedFrameIsFreshFrame(t *testing.T) {
 				e.ID = session.ID(fmt.Sprint("more", n))
 				m.Append(EntryBlock(e))
 			},
-			"stream": func(t *rapid.T) {
-				m.Stream(llm.TextDelta{Text: rapid.StringOfN(rapid.SampledFrom([]rune("ab *_`\n-#|界\x1b")), 0, 30, -1).Draw(t, "delta")})
-			},
-			"call":   func(t *rapid.T) { m.Stream(llm.CallDelta{Block: 9, ID: "w", Name: "edit", Arguments: `{"path":"a`}) },
+			"stream": func(t *rapid.T) { m.Stream(anyEvent().Draw(t, "event")) },
 			"run":    func(t *rapid.T) { m.ToolStarted(call("c6", "fetch", "{}"), time.Unix(1, 0)) },
 			"notice": func(t *rapid.T) { m.Notice(Level(rapid.IntRange(0, 2).Draw(t, "level")), "disk full: free some space") },
 			"tools":  func(t *rapid.T) { m.ExpandTools(rapid.Bool().Draw(t, "on")) },
@@ -115,6 +113,61 @@ func TestCachedFrameIsFreshFrame(t *testing.T) {
 		}
 		t.Repeat(ops)
 	})
+}
+
+// anyEvent is an event of an answer, whose blocks interleave as no provider's would.
+func anyEvent() *rapid.Generator[llm.Event] {
+	return rapid.Custom(func(t *rapid.T) llm.Event {
+		block := rapid.IntRange(0, 3).Draw(t, "block")
+		piece := rapid.StringOfN(rapid.SampledFrom([]rune("ab *_`\n-#|界\x1b")), 0, 30, -1).Draw(t, "piece")
+		switch rapid.IntRange(0, 9).Draw(t, "kind") {
+		case 0:
+			return llm.Retry{Attempt: 2, Wait: time.Second}
+		case 1:
+			return llm.CallDelta{Block: block, ID: "w", Name: "edit", Arguments: `{"path":"` + piece}
+		case 2:
+			return llm.CallDelta{Block: block, Arguments: `"}`}
+		case 3:
+			return llm.CallDone{Block: block}
+		case 4, 5:
+			return llm.ThinkingDelta{Block: block, Text: piece}
+		}
+		return llm.TextDelta{Block: block, Text: piece}
+	})
+}
+
+// Nothing on the screen changes when an answer has ended and its entry comes in
+// the place of what was streamed.
+func TestCommitIsSeamless(t *testing.T) {
+	data, err := os.ReadFile("../markdown/testdata/answer.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := string(data)
+	for n := 1000; n < len(answer); n += 997 {
+		m := newDemo(80, 60)
+		m.ShowThinking(n%2 == 0)
+		fold := llm.NewFold("", "", "", time.Time{})
+		stream := func(ev llm.Event) {
+			fold.Apply(ev)
+			m.Stream(ev)
+			m.View()
+		}
+		stream(llm.ThinkingDelta{Text: "So:\n\n"})
+		stream(llm.ThinkingDelta{Text: "- it is the leaf\n- or the log"})
+		for i := 0; i < n; i += 31 {
+			stream(llm.TextDelta{Block: 1, Text: answer[i:min(i+31, n)]})
+		}
+		stream(llm.CallDelta{Block: 2, ID: "x", Name: "bash", Arguments: `{"command":"make"}`})
+		stream(llm.CallDone{Block: 2})
+		stream(llm.Done{Reason: llm.StopToolUse})
+		before := m.View()
+		m.Commit()
+		m.Append(EntryBlock(session.Entry{ID: "answer", Data: session.Message{Message: fold.Message()}}))
+		if after := m.View(); text(after) != text(before) {
+			t.Fatalf("before:\n%s\nafter:\n%s", text(before), text(after))
+		}
+	}
 }
 
 // The line at the top stays there while an answer is written and results come in.
