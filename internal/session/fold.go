@@ -347,17 +347,21 @@ func classifyMessage(rest []byte) (role, flags uint8) {
 	if !ok {
 		return 0, 0
 	}
+	inOrder := true // the role comes first, as everybody writes it
 	for k := o.key(); k != nil; k = o.key() {
 		if string(k) == "role" {
 			name, _ := unquoteBytes(o.value())
 			role = roleNumber(name)
 			break
 		}
+		inOrder = false
 	}
 	if roleNames[role] != llm.Assistant {
 		return role, 0
 	}
-	o, _ = newObject(rest)
+	if !inOrder {
+		o, _ = newObject(rest)
+	}
 	for k := o.key(); k != nil; k = o.key() {
 		switch string(k) {
 		case "content":

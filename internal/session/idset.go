@@ -74,17 +74,17 @@ func (s *idSet) settle() bool {
 	if 2*len(s.keys) > len(s.slots) {
 		s.grow(len(s.keys))
 	}
-	mask := uint64(len(s.slots) - 1)
-	for ; s.placed < len(s.keys); s.placed++ {
-		key := s.keys[s.placed]
-		i := s.view().hash(key) & mask
-		for s.slots[i].Load() != 0 {
-			if s.same(s.keys[s.slots[i].Load()-1], key) {
+	v, mask := s.view(), uint64(len(s.slots)-1)
+	for ; s.placed < len(v.keys); s.placed++ {
+		key := v.keys[s.placed]
+		i := v.hash(key) & mask
+		for n := v.slots[i].Load(); n != 0; n = v.slots[i].Load() {
+			if s.same(v.keys[n-1], key) {
 				return false
 			}
 			i = (i + 1) & mask
 		}
-		s.slots[i].Store(int32(s.placed + 1))
+		v.slots[i].Store(int32(s.placed + 1))
 	}
 	return true
 }
@@ -102,13 +102,13 @@ func (s *idSet) grow(n int) {
 		size *= 2
 	}
 	s.slots = make([]atomic.Int32, size)
-	mask := uint64(size - 1)
-	for n, key := range s.keys[:s.placed] {
-		i := s.view().hash(key) & mask
-		for s.slots[i].Load() != 0 {
+	v, mask := s.view(), uint64(size-1)
+	for n, key := range v.keys[:s.placed] {
+		i := v.hash(key) & mask
+		for v.slots[i].Load() != 0 {
 			i = (i + 1) & mask
 		}
-		s.slots[i].Store(int32(n + 1))
+		v.slots[i].Store(int32(n + 1))
 	}
 }
 
@@ -146,7 +146,7 @@ func (v idView) id(n tree.Node) ID {
 	return hexID(uint32(key))
 }
 
-func (v idView) hash(key uint64) uint64 {
+func (v *idView) hash(key uint64) uint64 {
 	if key&odd != 0 {
 		return hashID(v.odds[key&^odd], key, false)
 	}
@@ -167,20 +167,25 @@ func hexKey[T ID | []byte](id T) (uint64, bool) {
 		return 0, false
 	}
 	var key uint64
+	var bad byte
 	for i := range 8 {
-		c := id[i]
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		default:
-			return 0, false
-		}
-		key = key<<4 | uint64(c)
+		v := hexDigits[id[i]]
+		bad |= v
+		key = key<<4 | uint64(v&15)
 	}
-	return key, true
+	return key, bad < 16
 }
+
+// hexDigits are the values of lower-case hex digits; 16 for all other bytes.
+var hexDigits = func() (values [256]byte) {
+	for i := range values {
+		values[i] = 16
+	}
+	for v, c := range []byte("0123456789abcdef") {
+		values[c] = byte(v)
+	}
+	return values
+}()
 
 func hexID(v uint32) ID {
 	var b [9]byte // a leading 1 keeps the zeros
