@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"banyan/internal/engine"
 	"banyan/internal/tui/editor"
 	"banyan/internal/tui/fuzzy"
 
@@ -93,6 +94,12 @@ type Template struct {
 
 // filledMsg is a template that was filled in.
 type filledMsg string
+
+func (msg filledMsg) apply(m *Model) tea.Cmd {
+	m.transcript.Bottom()
+	m.opts.Engine.Send(engine.Submit{Text: string(msg)})
+	return nil
+}
 
 // fill makes a template's prompt, which is sent as if it had been typed.
 func (m *Model) fill(t Template, args string) tea.Cmd {

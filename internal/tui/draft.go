@@ -3,6 +3,8 @@ package tui
 import (
 	"time"
 
+	"banyan/internal/engine"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -11,6 +13,7 @@ type drafts struct {
 	session string // whose draft it is
 	version int    // of the editor's text that was saved last
 	busy    bool   // a save is due or under way: saves do not overtake each other
+	failed  bool   // the user knows that drafts cannot be saved
 }
 
 // draftDelay is how long a draft may be unsaved.
@@ -18,7 +21,7 @@ const draftDelay = 400 * time.Millisecond
 
 type (
 	draftDueMsg    struct{}
-	draftSavedMsg  struct{}
+	draftSavedMsg  struct{ err error }
 	draftLoadedMsg string
 )
 
@@ -32,19 +35,25 @@ func (m *Model) keepDraft() tea.Cmd {
 	return m.opts.After(draftDelay, draftDueMsg{})
 }
 
-func (m *Model) saveDraft() tea.Cmd {
+// apply saves the draft.
+func (draftDueMsg) apply(m *Model) tea.Cmd {
 	save, session := m.opts.SaveDraft, m.drafts.session
 	text, _ := m.editor.Value()
 	m.drafts.version = m.editor.Version()
-	return func() tea.Msg {
-		if err := save(session, text); err != nil {
-			return tea.BatchMsg{
-				func() tea.Msg { return failedMsg{err} },
-				func() tea.Msg { return draftSavedMsg{} },
-			}
-		}
-		return draftSavedMsg{}
+	return func() tea.Msg { return draftSavedMsg{save(session, text)} }
+}
+
+func (msg draftSavedMsg) apply(m *Model) tea.Cmd {
+	m.drafts.busy = false
+	if msg.err != nil && !m.drafts.failed { // once is enough
+		m.drafts.failed = true
+		m.say(engine.Warning, "What you write is not kept: "+msg.err.Error())
 	}
+	return nil
+}
+
+func (msg draftLoadedMsg) apply(m *Model) tea.Cmd {
+	return m.takeDraft(&engine.Draft{Text: string(msg)})
 }
 
 func (m *Model) loadDraft() tea.Cmd {

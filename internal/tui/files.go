@@ -61,6 +61,8 @@ func (m *Model) completeFile(query string) func() []editor.Candidate {
 // branchMsg is the branch of version control.
 type branchMsg string
 
+func (msg branchMsg) apply(m *Model) tea.Cmd { m.branch = string(msg); return nil }
+
 // findBranch looks for it: at the start, and after each turn.
 func (m *Model) findBranch() tea.Cmd {
 	find := m.opts.Branch

@@ -12,6 +12,8 @@ import (
 // imageMsg is the picture that was on the clipboard.
 type imageMsg llm.Image
 
+func (msg imageMsg) apply(m *Model) tea.Cmd { return m.editor.PasteImage(llm.Image(msg)) }
+
 // pasteImage puts the picture on the clipboard into the prompt.
 func (m *Model) pasteImage() tea.Cmd {
 	read := m.opts.Image

@@ -443,16 +443,17 @@ func (m *Model) usualTree() treeview.State {
 	return treeview.State{Filter: f}
 }
 
-func (m *Model) treeLoaded(msg treeLoadedMsg) {
+func (msg treeLoadedMsg) apply(m *Model) tea.Cmd {
 	var kept keptTree
 	if msg.session != m.tree.session || m.tree.screen != nil || json.Unmarshal([]byte(msg.text), &kept) != nil {
-		return
+		return nil
 	}
 	f, err := tree.ParseFilter(kept.Filter)
 	if err != nil {
 		f = m.tree.state.Filter
 	}
 	m.tree.state = treeview.State{Filter: f, Folds: kept.Folds, Times: kept.Times}
+	return nil
 }
 
 // keepTree keeps the tree's state, if it has changed.

@@ -202,7 +202,7 @@ func (m *Model) startClock() tea.Cmd {
 	return m.opts.After(time.Second, tickMsg{m.clock})
 }
 
-func (m *Model) tick(msg tickMsg) tea.Cmd {
+func (msg tickMsg) apply(m *Model) tea.Cmd {
 	if msg.clock != m.clock || m.running == nil {
 		return nil
 	}

@@ -588,3 +588,15 @@ func TestAClickPutsTheCaret(t *testing.T) {
 	y := d.Model.View().Cursor.Y
 	d.Drag(4, y, 4, y).Type("X").Sees("› heXllo")
 }
+
+func TestDraftsThatCannotBeKeptAreSaidOnce(t *testing.T) {
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.SaveDraft = func(string, string) error { return errors.New("read-only file system") }
+	}).Open()
+	for range 3 {
+		d.Type("x").Advance(time.Second)
+	}
+	if n := strings.Count(d.Screen(), "read-only file system"); n != 1 {
+		t.Errorf("said %d times:\n%s", n, d.Screen())
+	}
+}

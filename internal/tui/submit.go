@@ -71,6 +71,8 @@ func (m *Model) remember(prompt string) tea.Cmd {
 // historyMsg are the prompts of other sessions.
 type historyMsg []string
 
+func (msg historyMsg) apply(m *Model) tea.Cmd { m.editor.SetHistory(msg); return nil }
+
 func (m *Model) readHistory() tea.Cmd {
 	read := m.opts.History
 	if read == nil {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"banyan/internal/engine"
@@ -202,34 +203,28 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, tea.Batch(cmd, m.keepDraft())
 }
 
-// broadcast offers a message to everyone.
+// message is one of our own: the end of a tea.Cmd. It stands beside the flow
+// that issued the command and says itself what comes of it.
+type message interface{ apply(*Model) tea.Cmd }
+
+// broadcast is for what has no place of its own: our own messages, what the
+// terminal says of itself, and answers to commands of the screen's parts.
 func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
+	if own, ok := msg.(message); ok {
+		return own.apply(m)
+	}
+	m.terminal(msg)
+	_, cmd := m.editor.Update(msg)
+	cmds := []tea.Cmd{cmd}
+	for _, o := range slices.Clone(m.overlays) {
+		cmds = append(cmds, m.tell(o, msg))
+	}
+	return tea.Batch(cmds...)
+}
+
+// terminal takes what the terminal says of itself.
+func (m *Model) terminal(msg tea.Msg) {
 	switch msg := msg.(type) {
-	case tickMsg:
-		return m.tick(msg)
-	case branchMsg:
-		m.branch = string(msg)
-	case historyMsg:
-		m.editor.SetHistory(msg)
-	case draftDueMsg:
-		return m.saveDraft()
-	case draftSavedMsg:
-		m.drafts.busy = false
-	case treeLoadedMsg:
-		m.treeLoaded(msg)
-	case draftLoadedMsg:
-		return m.takeDraft(&engine.Draft{Text: string(msg)})
-	case failedMsg:
-		m.say(engine.Failure, msg.err.Error())
-	case imageMsg:
-		return m.editor.PasteImage(llm.Image(msg))
-	case filledMsg:
-		m.transcript.Bottom()
-		m.opts.Engine.Send(engine.Submit{Text: string(msg)})
-	case doneMsg:
-		m.hint(string(msg))
-	case editor.Failed:
-		m.say(engine.Failure, msg.Err.Error())
 	case tea.BackgroundColorMsg:
 		m.setTheme(themeFor(m.opts.Theme, msg.IsDark()))
 	case tea.ColorProfileMsg:
@@ -239,13 +234,9 @@ func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
 		m.focused = true
 	case tea.BlurMsg:
 		m.focused = false
+	case editor.Failed:
+		m.say(engine.Failure, msg.Err.Error())
 	}
-	_, cmd := m.editor.Update(msg)
-	cmds := []tea.Cmd{cmd}
-	for _, o := range append([]overlay(nil), m.overlays...) {
-		cmds = append(cmds, m.tell(o, msg))
-	}
-	return tea.Batch(cmds...)
 }
 
 // themeFor is the theme to use where the user named none.
@@ -289,6 +280,10 @@ type (
 	failedMsg struct{ err error }
 	doneMsg   string
 )
+
+func (msg failedMsg) apply(m *Model) tea.Cmd { m.say(engine.Failure, msg.err.Error()); return nil }
+
+func (msg doneMsg) apply(m *Model) tea.Cmd { m.hint(string(msg)); return nil }
 
 // work is a command that only succeeds or fails.
 func work(done string, f func(context.Context) error) tea.Cmd {
