@@ -125,29 +125,26 @@ func (f field) addsUp() bool {
 func scratch() *Settings { s := Defaults(); return &s }
 
 // put decodes a JSON value into the setting. Its error says what is allowed; the
-// setting is then as it was.
-func (f field) put(s *Settings, name string, value []byte, from Source) error {
+// setting is then as it was, unless ok says that a part of it was right: a list
+// keeps the items that are.
+func (f field) put(s *Settings, name string, value []byte, from Source) (ok bool, err error) {
+	var list []string
 	switch to := f.at(s, name).(type) {
 	case *bool:
-		return decode(value, to, "true or false")
+		err = decode(value, to, "true or false")
+		return err == nil, err
 	case *int:
-		n := *to
-		if err := decode(value, &n, "a whole number"); err != nil {
-			return err
-		}
-		return putLimit(f, to, n, from)
+		err = putNumber(f, to, value, "a whole number", from)
+		return err == nil, err
 	case *float64:
-		n := *to
-		if err := decode(value, &n, "a number"); err != nil {
-			return err
-		}
-		return putLimit(f, to, n, from)
+		err = putNumber(f, to, value, "a number", from)
+		return err == nil, err
 	case *string:
-		return f.putText(to, value)
+		err = f.putText(to, value)
+		return err == nil, err
 	case *[]string:
-		list, err := texts(value)
-		if err != nil {
-			return err
+		if list, err = texts(value); list == nil {
+			return false, err
 		}
 		if !f.addsUp() {
 			*to = nil
@@ -158,21 +155,16 @@ func (f field) put(s *Settings, name string, value []byte, from Source) error {
 			}
 		}
 	case *[]Rule:
-		list, err := texts(value)
-		if err != nil {
-			return err
-		}
+		list, err = texts(value)
 		for _, t := range list {
 			*to = append(*to, Rule{t, from})
 		}
 	case keysOf:
-		list, err := texts(value)
-		if err != nil {
-			return err
+		if list, err = texts(value); list != nil {
+			to.all[to.id] = list
 		}
-		to.all[to.id] = list
 	}
-	return nil
+	return list != nil, err
 }
 
 func (f field) putText(to *string, value []byte) error {
@@ -197,9 +189,13 @@ func (f field) putText(to *string, value []byte) error {
 // errLooser says that a project tried to loosen a limit.
 var errLooser = errors.New("a project can only lower it; the lower limit counts")
 
-// putLimit sets a number. In a project's file it must be a lower limit than the
+// putNumber sets a number. In a project's file it must be a lower limit than the
 // one that counts already; zero is no limit.
-func putLimit[N int | float64](f field, to *N, n N, from Source) error {
+func putNumber[N int | float64](f field, to *N, value []byte, what string, from Source) error {
+	var n N
+	if err := decode(value, &n, what); err != nil {
+		return err
+	}
 	switch {
 	case n < 0:
 		return errors.New("it takes no number below 0")
@@ -218,25 +214,29 @@ func decode[T any](value []byte, to *T, what string) error {
 	return nil
 }
 
-// texts reads a list of texts, or one text: a rule that denies must not lose its
-// effect over a pair of brackets.
+// texts reads a list of texts, or one text. The list has what is right of it and
+// is nil if it is none at all: a rule that denies must not lose its effect over
+// a pair of brackets, or over what stands beside it.
 func texts(value []byte) ([]string, error) {
 	var one string
 	if json.Unmarshal(value, &one) == nil {
 		return []string{one}, nil
 	}
-	var items []*string
+	var items []json.RawMessage
 	if err := decode(value, &items, "a list of texts"); err != nil {
 		return nil, err
 	}
-	list := make([]string, len(items))
-	for i, t := range items {
-		if t == nil {
-			return nil, fmt.Errorf("it takes a list of texts, and item %d is null", i+1)
+	var wrong error
+	list := []string{}
+	for i, item := range items {
+		var t *string
+		if json.Unmarshal(item, &t) == nil && t != nil {
+			list = append(list, *t)
+		} else if wrong == nil {
+			wrong = fmt.Errorf("it takes a list of texts, and item %d is %s", i+1, short(item))
 		}
-		list[i] = *t
 	}
-	return list, nil
+	return list, wrong
 }
 
 // short is a value as an error shows it.

@@ -62,14 +62,15 @@ type Value struct {
 	Sources []Source
 }
 
-// Problem is something in the settings that has no effect, and why.
+// Problem is something in the settings that has no effect, and why. It may quote
+// the file, which may be a project's: it is not fit for a terminal as it is.
 type Problem struct {
 	Source Source
 	Path   string // of the setting; empty where it is about the file
 	Text   string // what is wrong and what is allowed
-	// Unread: nothing of the file has an effect, rules that deny included. Who
-	// runs without a screen should stop here.
-	Unread bool
+	// Loosens: something that restricts may be missing, a rule that denies for
+	// one. Who runs with nobody to tell should not run.
+	Loosens bool
 }
 
 func (p Problem) String() string {
@@ -164,7 +165,7 @@ func (l *loader) file(scope Scope, name string, open func() (*os.File, error)) {
 		if errors.As(err, &path) {
 			err = path.Err // the name stands before it already
 		}
-		l.problems = append(l.problems, Problem{Source: from, Text: err.Error() + "; nothing of the file is used", Unread: true})
+		l.problems = append(l.problems, Problem{Source: from, Text: err.Error() + "; nothing of the file is used", Loosens: true})
 	}
 }
 
@@ -201,8 +202,8 @@ func (l *loader) object(d document, from Source, n *node, in place) {
 		}
 		seen[m.key] = true
 		child := n.below[m.key]
-		if any := n.below["*"]; any != nil {
-			child, to.name = any, m.key
+		if wild := n.below["*"]; wild != nil {
+			child, to.name = wild, m.key
 		}
 		switch {
 		case path == "$schema": // for editors
@@ -226,8 +227,11 @@ func (l *loader) set(f field, name string, value []byte, from Source) {
 		l.problem(from, path, "a project may not set this; it is yours to set, in "+l.userFile)
 		return
 	}
-	if err := f.put(&l.settings, name, value, from); err != nil {
-		l.problem(from, path, err.Error())
+	put, err := f.put(&l.settings, name, value, from)
+	if err != nil {
+		l.problems = append(l.problems, Problem{from, path, err.Error(), f.project != never && !errors.Is(err, errLooser)})
+	}
+	if !put {
 		return
 	}
 	if f.addsUp() {
@@ -243,6 +247,9 @@ func (l *loader) override(o Override) {
 	if !ok {
 		l.problem(from, o.Path, "there is no such setting")
 		return
+	}
+	if o.Value == nil {
+		return // not set
 	}
 	value, err := json.Marshal(o.Value)
 	if err != nil {

@@ -48,6 +48,7 @@ func (h home) user(text string) { write(h.t, h.paths.UserFile(), text) }
 func (h home) shared(text string) {
 	write(h.t, filepath.Join(h.project, ".banyan/settings.json"), text)
 }
+
 func (h home) localFile(text string) {
 	write(h.t, filepath.Join(h.project, ".banyan/settings.local.json"), text)
 }
@@ -254,7 +255,7 @@ func TestProjectCanOnlyTighten(t *testing.T) {
 			t.Errorf("%d problems, want %d: %v", len(problems), want, problems)
 		}
 		for _, p := range problems {
-			if p.Source.Line == 0 || p.Path == "" || p.Unread {
+			if p.Source.Line == 0 || p.Path == "" || p.Loosens {
 				t.Errorf("%+v", p)
 			}
 		}
@@ -271,7 +272,7 @@ func TestNothingOfAnUntrustedProjectIsOpened(t *testing.T) {
 	if _, _, problems := Load(h.paths, h.project, false, nil); len(problems) > 0 {
 		t.Errorf("untrusted: %v", problems)
 	}
-	if _, _, problems := Load(h.paths, h.project, true, nil); len(problems) != 1 || !problems[0].Unread {
+	if _, _, problems := Load(h.paths, h.project, true, nil); len(problems) != 1 || !problems[0].Loosens {
 		t.Errorf("trusted: %v", problems)
 	}
 }
@@ -291,7 +292,7 @@ func TestWhatIsWrongIsSaidAndTheRestCounts(t *testing.T) {
 		{"no choice", `"doubleEscapeAction": "tre"`, `it takes "tree", "branch" or "none", not "tre"; did you mean "tree"?`},
 		{"refused mode", `"permissions": {"defaultMode": "bypassPermissions"}`, `it takes "ask", "edits", "plan" or "auto"`},
 		{"a number for a choice", `"treeFilter": 3`, `it takes "default",`},
-		{"a list of numbers", `"permissions": {"deny": [1]}`, `permissions.deny: it takes a list of texts, not [1]`},
+		{"a list of numbers", `"permissions": {"deny": [1]}`, `permissions.deny: it takes a list of texts, and item 1 is 1`},
 		{"a null in a list", `"permissions": {"deny": ["x", null]}`, `item 2 is null`},
 		{"an object for a list", `"fallbackModels": {"a": "b"}`, `fallbackModels: it takes a list of texts`},
 		{"a text for an object", `"compaction": "off"`, `compaction: it takes an object, { … }, not "off"`},
@@ -306,7 +307,7 @@ func TestWhatIsWrongIsSaidAndTheRestCounts(t *testing.T) {
 			if s.Theme != "kept" || s.Title {
 				t.Error("the rest does not count")
 			}
-			if len(problems) != 1 || problems[0].Unread || !strings.Contains(problems[0].String(), c.want) || !strings.HasPrefix(problems[0].String(), h.paths.UserFile()+":3: ") {
+			if len(problems) != 1 || !strings.Contains(problems[0].String(), c.want) || !strings.HasPrefix(problems[0].String(), h.paths.UserFile()+":3: ") {
 				t.Fatalf("got  %v\nwant %s", problems, c.want)
 			}
 			if len(problems[0].String()) > 400 {
@@ -320,6 +321,23 @@ func TestWhatIsWrongIsSaidAndTheRestCounts(t *testing.T) {
 		s, _, _ := h.load()
 		if !s.Vim || !slices.Equal(ruleTexts(s.Permissions.Deny), []string{"A", "B"}) {
 			t.Errorf("%v, %v: no rule that denies may be lost", s.Vim, s.Permissions.Deny)
+		}
+	})
+	t.Run("a rule among what is none", func(t *testing.T) {
+		h := newHome(t)
+		h.user(`{"permissions": {"deny": [1, "A", null, {"x": "y"}, "B"], "allow": [2]}, "maxTurns": "few", "vim": 3}`)
+		s, _, problems := h.load()
+		if !slices.Equal(ruleTexts(s.Permissions.Deny), []string{"A", "B"}) {
+			t.Errorf("deny %v", s.Permissions.Deny)
+		}
+		var loosens []string
+		for _, p := range problems {
+			if p.Loosens {
+				loosens = append(loosens, p.Path)
+			}
+		}
+		if len(problems) != 4 || !slices.Equal(loosens, []string{"permissions.deny", "maxTurns"}) {
+			t.Errorf("%v, of which %v loosen", problems, loosens)
 		}
 	})
 	t.Run("flags", func(t *testing.T) {
@@ -358,7 +376,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 			if s.Theme != "dark" || s.Mouse != true {
 				t.Errorf("%+v", s)
 			}
-			if len(problems) != 1 || !problems[0].Unread || !strings.Contains(problems[0].Text, c.want) {
+			if len(problems) != 1 || !problems[0].Loosens || !strings.Contains(problems[0].Text, c.want) {
 				t.Fatalf("%v, want %s", problems, c.want)
 			}
 			if err := Set(h.paths.UserFile(), "theme", "x"); err == nil {

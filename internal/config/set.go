@@ -31,7 +31,7 @@ func Set(file, path string, value any) error {
 		if encoded, err = json.Marshal(value); err != nil {
 			return fmt.Errorf("set %s: %w", path, err)
 		}
-		if err := f.put(scratch(), name, encoded, Source{Scope: User}); err != nil {
+		if _, err := f.put(scratch(), name, encoded, Source{Scope: User}); err != nil {
 			return fmt.Errorf("set %s: %w", path, err)
 		}
 	}

@@ -175,7 +175,7 @@ func TestSetProperty(t *testing.T) {
 		delete(before, p.path)
 		if value != nil {
 			f, name, _ := match(p.path)
-			if err := f.put(&want, name, []byte(jsonOf(value)), Source{}); err != nil {
+			if _, err := f.put(&want, name, []byte(jsonOf(value)), Source{}); err != nil {
 				t.Fatal(err)
 			}
 			before[p.path] = jsonOf(value)
@@ -230,8 +230,12 @@ func FuzzSet(f *testing.F) {
 		path  string
 		value any
 	}{
-		{"vim", true}, {"vim", nil}, {"keys.a", []string{"x"}}, {"keys.b", nil},
-		{"compaction.models.m.reserveTokens", 5}, {"permissions.deny", []string{"D"}},
+		{"vim", true},
+		{"vim", nil},
+		{"keys.a", []string{"x"}},
+		{"keys.b", nil},
+		{"compaction.models.m.reserveTokens", 5},
+		{"permissions.deny", []string{"D"}},
 	}
 	f.Fuzz(func(t *testing.T, text []byte, n int) {
 		c := changes[uint(n)%uint(len(changes))]

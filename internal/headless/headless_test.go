@@ -248,22 +248,48 @@ func TestHowRunsEnd(t *testing.T) {
 		err   error
 		want  string // of the result line
 	}{
-		{"a refused call", []llmtest.Turn{call("run"), llmtest.Text("I may not.")}, nil, ErrRefused,
-			`{"is_error":false,"num_turns":2,"permission_denials":[{"tool_input":{"n":1},"tool_name":"run","tool_use_id":"c1"}],"result":"I may not.","subtype":"success"}`},
-		{"a call that a rule denies", []llmtest.Turn{call("run"), llmtest.Text("I may not.")}, func(w *world, _ *Options) { w.config.Policy = w.policy("run") }, ErrRefused,
-			`{"is_error":false,"num_turns":2,"permission_denials":[{"tool_input":{"n":1},"tool_name":"run","tool_use_id":"c1"}],"result":"I may not.","subtype":"success"}`},
-		{"a failing model", []llmtest.Turn{llmtest.Fail(broken, llm.TextDelta{Text: "half"})}, nil, broken,
-			`{"errors":["the connection was reset"],"is_error":true,"num_turns":1,"permission_denials":[],"subtype":"error_during_execution"}`},
-		{"turns", []llmtest.Turn{call("look"), call("look")}, func(w *world, _ *Options) { w.config.MaxRounds = 1 }, ErrLimit,
-			`{"errors":["the limit of --max-turns was reached"],"is_error":true,"num_turns":1,"permission_denials":[],"subtype":"error_max_turns"}`},
-		{"money", []llmtest.Turn{call("look"), call("look"), held("too much")}, func(_ *world, o *Options) { o.MaxUSD = 1.5 }, ErrBudget,
-			`{"errors":["the limit of --max-budget-usd was reached"],"is_error":true,"num_turns":2,"permission_denials":[],"subtype":"error_max_budget_usd"}`},
-		{"the last answer may cross the limit", []llmtest.Turn{llmtest.Text("paid")}, func(_ *world, o *Options) { o.MaxUSD = 0.5 }, nil,
-			`{"is_error":false,"num_turns":1,"permission_denials":[],"result":"paid","subtype":"success"}`},
-		{"a session that cannot be opened", nil, func(w *world, _ *Options) {
-			w.config.Open = func() (*session.Manager, error) { return nil, os.ErrPermission }
-		}, os.ErrPermission,
-			`{"errors":["permission denied"],"is_error":true,"num_turns":0,"permission_denials":[],"subtype":"error_during_execution"}`},
+		{
+			"a refused call",
+			[]llmtest.Turn{call("run"), llmtest.Text("I may not.")},
+			nil, ErrRefused,
+			`{"is_error":false,"num_turns":2,"permission_denials":[{"tool_input":{"n":1},"tool_name":"run","tool_use_id":"c1"}],"result":"I may not.","subtype":"success"}`,
+		},
+		{
+			"a call that a rule denies",
+			[]llmtest.Turn{call("run"), llmtest.Text("I may not.")},
+			func(w *world, _ *Options) { w.config.Policy = w.policy("run") }, ErrRefused,
+			`{"is_error":false,"num_turns":2,"permission_denials":[{"tool_input":{"n":1},"tool_name":"run","tool_use_id":"c1"}],"result":"I may not.","subtype":"success"}`,
+		},
+		{
+			"a failing model",
+			[]llmtest.Turn{llmtest.Fail(broken, llm.TextDelta{Text: "half"})},
+			nil, broken,
+			`{"errors":["the connection was reset"],"is_error":true,"num_turns":1,"permission_denials":[],"subtype":"error_during_execution"}`,
+		},
+		{
+			"turns",
+			[]llmtest.Turn{call("look"), call("look")},
+			func(w *world, _ *Options) { w.config.MaxRounds = 1 }, ErrLimit,
+			`{"errors":["the limit of --max-turns was reached"],"is_error":true,"num_turns":1,"permission_denials":[],"subtype":"error_max_turns"}`,
+		},
+		{
+			"money",
+			[]llmtest.Turn{call("look"), call("look"), held("too much")},
+			func(_ *world, o *Options) { o.MaxUSD = 1.5 }, ErrBudget,
+			`{"errors":["the limit of --max-budget-usd was reached"],"is_error":true,"num_turns":2,"permission_denials":[],"subtype":"error_max_budget_usd"}`,
+		},
+		{
+			"the last answer may cross the limit",
+			[]llmtest.Turn{llmtest.Text("paid")},
+			func(_ *world, o *Options) { o.MaxUSD = 0.5 }, nil,
+			`{"is_error":false,"num_turns":1,"permission_denials":[],"result":"paid","subtype":"success"}`,
+		},
+		{
+			"a session that cannot be opened", nil, func(w *world, _ *Options) {
+				w.config.Open = func() (*session.Manager, error) { return nil, os.ErrPermission }
+			}, os.ErrPermission,
+			`{"errors":["permission denied"],"is_error":true,"num_turns":0,"permission_denials":[],"subtype":"error_during_execution"}`,
+		},
 	} {
 		for _, format := range Formats {
 			t.Run(c.name+" as "+string(format), func(t *testing.T) {
