@@ -54,9 +54,39 @@ func (r *renderer) codeLine(s text.Segment, runs []highlight.Run) {
 		}
 	}
 	indent := min(codeIndent, max(r.room()-minWidth, 0))
-	for _, l := range rich.Hard(line, max(r.room()-indent, 1)) {
+	for _, l := range hang(line, max(r.room()-indent, 1)) {
 		r.emit(append([]rich.Span{blanks(indent)}, l...))
 	}
+}
+
+// hang breaks a line of code that is too long at words, and has what follows
+// stand in deeper than the line does.
+func hang(line []rich.Span, width int) [][]rich.Span {
+	if rich.LineWidth(line) <= width {
+		return [][]rich.Span{line}
+	}
+	lead := 0
+	for _, s := range line {
+		n := len(s.Text) - len(strings.TrimLeft(s.Text, " "))
+		lead += n
+		if n < len(s.Text) {
+			break
+		}
+	}
+	deeper := lead + codeIndent
+	if width-deeper < 2*minWidth {
+		return rich.Hard(line, width)
+	}
+	first, rest := rich.Split(line, lead)
+	lines := rich.Wrap(rest, width-deeper)
+	for i := range lines {
+		begin := first
+		if i > 0 {
+			begin = []rich.Span{blanks(deeper)}
+		}
+		lines[i] = append(begin[:len(begin):len(begin)], lines[i]...)
+	}
+	return lines
 }
 
 // coloured is code with its colours.

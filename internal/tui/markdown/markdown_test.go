@@ -46,6 +46,8 @@ func TestBlocks(t *testing.T) {
 		{"list in quote", "> - a\n>\n> - b", 40, "│ • a\n│\n│ • b"},
 		{"code", "```go\nfunc f() {\n\treturn\n}\n```", 40, "  func f() {\n      return\n  }"},
 		{"code wraps anywhere", "```\nabc def ghi jkl mno pqr\n```", 14, "  abc def ghi\n  jkl mno pqr"},
+		{"long code hangs", "```\n  aaaa bbbb cccc dddd eeee ffff\n```", 24, "    aaaa bbbb cccc\n      dddd eeee ffff"},
+		{"prose has its measure, code has not", strings.Repeat("word ", 22) + "\n\n    " + strings.Repeat("x", 110), 120, strings.TrimSpace(strings.Repeat("word ", 20)) + "\nword word\n\n  " + strings.Repeat("x", 110)},
 		{"code in list", "1. a\n   ```sh\n   ls\n   ```", 40, "1. a\n     ls"},
 		{"empty code", "```\n```", 40, ""},
 		{"rule", "a\n\n---\n\nb", 9, "a\n\n─────────\n\nb"},

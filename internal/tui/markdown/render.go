@@ -89,6 +89,10 @@ func plainDocument(raw []byte) ast.Node {
 	return doc
 }
 
+// Measure is the width, in cells, beyond which prose is not set, for eyes that
+// have to find the next line. Code and tables take what there is.
+const Measure = 100
+
 // minWidth is the width, in cells, below which nothing is indented further:
 // what is nested deeper stands at the same place.
 const minWidth = 6
@@ -263,7 +267,7 @@ func (r *renderer) blank() {
 // lines adds lines, wrapped at words.
 func (r *renderer) lines(lines [][]rich.Span) {
 	for _, line := range lines {
-		for _, l := range rich.Wrap(line, r.room()) {
+		for _, l := range rich.Wrap(line, min(r.room(), Measure)) {
 			r.emit(l)
 		}
 	}

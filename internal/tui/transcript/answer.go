@@ -120,7 +120,7 @@ func (m *Model) slim(i int) bool {
 // markdown adds the model's text.
 func (s *sheet) markdown(text string) {
 	at := s.say(text)
-	s.place(markdown.Rows(text, min(s.room(margin), measure), s.th), at, margin)
+	s.place(markdown.Rows(text, s.room(margin), s.th), at, margin)
 }
 
 // thinking is folded to a line unless it is asked for.
@@ -131,7 +131,7 @@ func (s *sheet) thinking(i int, fold string, t llm.Thinking) {
 	}
 	if s.thinkingTitle(i, fold, t, false) {
 		at := s.say(text)
-		s.place(markdown.Rows(text, min(s.room(margin+2), measure), s.th.Quiet()), at, margin+2)
+		s.place(markdown.Rows(text, s.room(margin+2), s.th.Quiet()), at, margin+2)
 	}
 }
 

@@ -173,7 +173,7 @@ func (s *sheet) liveBlock(n int, b llm.Block, last bool) {
 // grow adds the rows of a stream. Those that are closed stay.
 func (s *sheet) grow(t *markdown.Stream, indent int) {
 	l := s.m.live
-	closed, tail := t.Parts(min(s.room(indent), measure))
+	closed, tail := t.Parts(s.room(indent))
 	if l.stays.opened == 0 {
 		l.stays.base = s.length
 	}

@@ -3,17 +3,13 @@ package transcript
 import (
 	"github.com/charmbracelet/x/ansi"
 
+	"banyan/internal/tui/markdown"
 	"banyan/internal/tui/rich"
 	"banyan/internal/tui/theme"
 )
 
-const (
-	// margin is the column where text begins; our signs stand left of it.
-	margin = 2
-	// measure is the width beyond which prose is not set, for eyes that have
-	// to find the next line.
-	measure = 100
-)
+// margin is the column where text begins; our signs stand left of it.
+const margin = 2
 
 // sheet is what an item is drawn on: rows that are added from top to bottom,
 // and the source text that they stand for.
@@ -88,7 +84,7 @@ func (s *sheet) put(rows []rich.Row, indent int, first sign) {
 // prose adds text, wrapped at words, in one style.
 func (s *sheet) prose(text string, st theme.Style, indent int, first sign) {
 	at := s.say(text)
-	s.put(wrapAll(rich.Source(text, st, at), min(s.room(indent), measure)), indent, first)
+	s.put(wrapAll(rich.Source(text, st, at), min(s.room(indent), markdown.Measure)), indent, first)
 }
 
 // wrapAll wraps lines at words.

@@ -8,6 +8,7 @@ import (
 	"banyan/internal/llm"
 	"banyan/internal/session"
 	"banyan/internal/tui/inert"
+	"banyan/internal/tui/markdown"
 	"banyan/internal/tui/rich"
 	"banyan/internal/tui/theme"
 )
@@ -24,7 +25,7 @@ func (s *sheet) turn(i int, id session.ID, content []llm.Block) {
 		switch b := b.(type) {
 		case llm.Text:
 			text := strings.TrimRight(inert.Text(b.Text), "\n")
-			rows = append(rows, wrapAll(rich.Source(text, s.th.User, s.say(text)), min(s.room(margin), measure))...)
+			rows = append(rows, wrapAll(rich.Source(text, s.th.User, s.say(text)), min(s.room(margin), markdown.Measure))...)
 		case llm.Image:
 			label := rich.TruncateText(imageLabel(b), s.room(margin))
 			rows = append(rows, rich.Plain(label, s.th.Dim.On(s.th.User)))
