@@ -2,7 +2,7 @@ package editor
 
 import (
 	"fmt"
-	"strings"
+	"regexp"
 	"sync/atomic"
 
 	"banyan/internal/llm"
@@ -103,17 +103,20 @@ func (m *Model) Value() (string, []llm.Image) { return m.expand(m.buf.text()) }
 // Before is the text of the caret's line up to the caret.
 func (m *Model) Before() string { return m.buf.lines[m.caret.line].text[:m.caret.col] }
 
-// SetValue replaces everything; it can be undone. The caret goes to the end.
+// SetValue replaces everything; it can be undone. Pictures take the places of
+// their labels, in order; those that have none come last. The caret goes to the
+// end.
 func (m *Model) SetValue(text string, images []llm.Image) tea.Cmd {
-	text = m.admit(text)
-	for _, image := range images {
-		label := fmt.Sprintf("[Image #%d]", m.images+1)
-		picture := m.addImage(image)
-		if strings.Contains(text, label) {
-			text = strings.Replace(text, label, picture, 1)
-		} else {
-			text += picture
+	text = imageLabel.ReplaceAllStringFunc(m.admit(text), func(label string) string {
+		if len(images) == 0 {
+			return label
 		}
+		picture := m.addImage(images[0])
+		images = images[1:]
+		return picture
+	})
+	for _, image := range images {
+		text += m.addImage(image)
 	}
 	m.setRaw(text)
 	return m.changed()
@@ -213,6 +216,9 @@ func (m *Model) changed() tea.Cmd {
 
 // Version counts the changes of the text, for whoever saves drafts.
 func (m *Model) Version() int { return m.version }
+
+// imageLabel is how a picture stands in a text that was sent.
+var imageLabel = regexp.MustCompile(`\[Image #\d+\]`)
 
 // nextID tells the editors of one program apart in their messages.
 var lastID atomic.Int64

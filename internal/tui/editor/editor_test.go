@@ -153,8 +153,9 @@ func TestImages(t *testing.T) {
 	}
 	// A draft that comes back has its pictures where they were.
 	n := New(Options{})
-	n.SetValue(text, images)
-	if again, pics := n.Value(); again != text || len(pics) != 1 {
+	n.PasteImage(llm.Image{Data: "BBBB"})
+	n.SetValue(text+"?", images)
+	if again, pics := n.Value(); again != "what is [Image #2]?" || len(pics) != 1 || pics[0].Data != "AAAA" {
 		t.Errorf("came back as %q with %v", again, pics)
 	}
 }
