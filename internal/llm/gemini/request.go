@@ -85,32 +85,45 @@ func needsSignature(model string) bool {
 	return !strings.HasPrefix(model, "gemini-1") && !strings.HasPrefix(model, "gemini-2") && strings.Contains(model, "gemini")
 }
 
-// contents puts consecutive messages of one side into one.
+// contents puts consecutive messages of one side into one. Results stand
+// together, as their calls do; their pictures follow as the user's.
 func contents(messages []llm.Message, sign bool) []*genai.Content {
 	var out []*genai.Content
-	for _, m := range messages {
-		var parts []*genai.Part
-		role := string(genai.RoleUser)
-		switch m.Role {
-		case llm.Assistant:
-			role = genai.RoleModel
-			parts = answerParts(m, sign)
-		case llm.ToolResult:
-			parts = resultParts(m)
-		default:
-			for _, b := range m.Content {
-				parts = append(parts, inputPart(b))
-			}
-		}
+	add := func(role string, parts []*genai.Part) {
 		if len(parts) == 0 {
-			continue
+			return
 		}
 		if len(out) == 0 || out[len(out)-1].Role != role {
 			out = append(out, &genai.Content{Role: role})
 		}
 		out[len(out)-1].Parts = append(out[len(out)-1].Parts, parts...)
 	}
+	var pictures []*genai.Part
+	for _, m := range messages {
+		if m.Role != llm.ToolResult {
+			add(genai.RoleUser, pictures)
+			pictures = nil
+		}
+		switch m.Role {
+		case llm.Assistant:
+			add(genai.RoleModel, answerParts(m, sign))
+		case llm.ToolResult:
+			add(genai.RoleUser, []*genai.Part{resultPart(m)})
+			pictures = append(pictures, resultPictures(m)...)
+		default:
+			add(genai.RoleUser, inputParts(m.Content))
+		}
+	}
+	add(genai.RoleUser, pictures)
 	return out
+}
+
+func inputParts(blocks []llm.Block) []*genai.Part {
+	var parts []*genai.Part
+	for _, b := range blocks {
+		parts = append(parts, inputPart(b))
+	}
+	return parts
 }
 
 func inputPart(b llm.Block) *genai.Part {
@@ -167,19 +180,22 @@ func arguments(raw json.RawMessage) map[string]any {
 	return args
 }
 
-// resultParts translates a result; its pictures follow as parts of their own,
-// which every model takes.
-func resultParts(m llm.Message) []*genai.Part {
+func resultPart(m llm.Message) *genai.Part {
 	key := "output"
 	if m.IsError {
 		key = "error"
 	}
-	parts := []*genai.Part{{FunctionResponse: &genai.FunctionResponse{
+	return &genai.Part{FunctionResponse: &genai.FunctionResponse{
 		ID: m.CallID, Name: m.ToolName, Response: map[string]any{key: m.Text()},
-	}}}
+	}}
+}
+
+// resultPictures are a result's pictures, in the form that every model takes.
+func resultPictures(m llm.Message) []*genai.Part {
+	var parts []*genai.Part
 	for _, b := range m.Content {
 		if image, ok := b.(llm.Image); ok {
-			parts = append(parts, inputPart(image))
+			parts = append(parts, &genai.Part{Text: "The picture that " + m.ToolName + " returned:"}, inputPart(image))
 		}
 	}
 	return parts

@@ -150,6 +150,7 @@ func (Gemini) Validate(r Received) error {
 				calls = append(calls, id)
 			case result != nil:
 				v.that(role == "user" && object(result["response"]) != nil && openAIName.MatchString(text(result["name"])), "contents.%d.%d: bad response", i, j)
+				v.that(len(results) == j, "contents.%d.%d: responses must stand together, first", i, j)
 				results = append(results, text(result["id"]))
 			default:
 				v.geminiPart(fmt.Sprintf("contents.%d.%d", i, j), p)

@@ -37,9 +37,20 @@ const timeout = time.Minute
 
 // Suite is what every provider passes.
 func Suite(t *testing.T, p Provider) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"),
-		goleak.IgnoreTopFunction("internal/poll.runtime_pollWait"))
+	leaks := goleak.IgnoreCurrent()
+	transport := &http.Transport{}
 	s := suite{p}
+	s.p.New = func(baseURL string, rt http.RoundTripper, firstByte, idle time.Duration) llm.Client {
+		if rt == nil {
+			rt = transport
+		}
+		return p.New(baseURL, rt, firstByte, idle)
+	}
+	// Whatever happened, no goroutine and no connection is left.
+	defer func() {
+		transport.CloseIdleConnections()
+		goleak.VerifyNone(t, leaks)
+	}()
 	t.Run("answers", s.answers)
 	t.Run("requests", s.requests)
 	t.Run("split at every byte", s.split)
