@@ -93,7 +93,7 @@ func load(name string, p Profile) (Theme, error) {
 			return Theme{}, fmt.Errorf("a colour cannot be called %q: the word means something else in a style", color)
 		}
 	}
-	t := Theme{Name: name, Dark: f.Dark == nil || *f.Dark}
+	t := Theme{Name: name, Dark: f.Dark == nil || *f.Dark, Profile: p}
 	fields := reflect.ValueOf(&t).Elem()
 	for key, text := range f.Styles {
 		field := fields.FieldByName(fieldName(key))

@@ -1,5 +1,7 @@
 package theme
 
+import "image/color"
+
 // Theme says how each meaning looks. It is a plain value; take it with [Load].
 // The field names, in lower case with a dash between words, are the keys of a
 // theme file.
@@ -7,6 +9,8 @@ type Theme struct {
 	// Name is how it was asked for. Dark says which background it is made for.
 	Name string
 	Dark bool
+	// Profile is how many colours the styles were made for.
+	Profile Profile
 
 	// Text of any kind.
 	Text   Style // what is read
@@ -90,3 +94,6 @@ func (t Theme) Quiet() Theme {
 	t.Quote = t.Thinking
 	return t
 }
+
+// RGB is a colour for pictures, as near as the terminal has it.
+func (t Theme) RGB(r, g, b uint8) Color { return fit(color.RGBA{R: r, G: g, B: b, A: 0xff}, t.Profile) }

@@ -38,6 +38,11 @@ func (s *sheet) card(c card) {
 	}
 	b := body{fold: fold, open: open, failed: c.result != nil && c.result.IsError}
 	s.view(view, b)
+	if open && c.result != nil {
+		for _, img := range images(c.result.Content) {
+			s.picture(img, bodyIndent)
+		}
+	}
 	if _, said := view.(tool.Plain); b.failed && !said {
 		s.lines(fold, inert.Output(firstText(c.result.Content)), s.th.Failure, head)
 	}

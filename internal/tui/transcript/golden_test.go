@@ -58,7 +58,7 @@ var scenes = []struct {
 // Frames look as they did when somebody last looked at them and was content.
 func TestGolden(t *testing.T) {
 	for _, name := range []string{"dark", "light"} {
-		for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 10}} {
+		for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}, {200, 60}} {
 			for _, scene := range scenes {
 				m := New(theme.Must(name, theme.TrueColor))
 				m.SetSiblings(demoSiblings)

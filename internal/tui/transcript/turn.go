@@ -49,6 +49,24 @@ func (s *sheet) turn(i int, id session.ID, content []llm.Block) {
 	if s.d.turn = s.m.turnMark(i); s.d.turn.n > 1 {
 		s.siblings(id, last)
 	}
+	s.pictures(id, images(content))
+}
+
+// pictures draws the pictures of a turn below it, once they are asked for.
+func (s *sheet) pictures(id session.ID, all []llm.Image) {
+	if len(all) == 0 {
+		return
+	}
+	fold := "pictures:" + string(id)
+	s.fold(fold)
+	if !s.m.open(fold, s.m.expandTools) {
+		return
+	}
+	for _, img := range all {
+		if s.blank(); !s.picture(img, margin) {
+			s.line([]rich.Span{rich.Chrome("cannot be drawn here", s.th.Dim)}, margin, noSign)
+		}
+	}
 }
 
 // band adds a row of what the user wrote: a bar at its left, the background of
