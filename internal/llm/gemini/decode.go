@@ -6,8 +6,6 @@ import (
 	"errors"
 	"strings"
 
-	"google.golang.org/genai"
-
 	"banyan/internal/llm"
 	"banyan/internal/llm/httpx"
 )
@@ -24,83 +22,57 @@ type decoder struct {
 	next     int
 	started  bool
 	called   bool
-	reason   genai.FinishReason
+	reason   string
 	detail   string // what the provider says of the reason
-}
-
-// chunk is a response with what the SDK's type would lose: the arguments of
-// calls as they were written.
-type chunk struct {
-	genai.GenerateContentResponse
-	raw struct {
-		Error *struct {
-			Status, Message string
-		}
-		Candidates []struct {
-			Content struct {
-				Parts []struct {
-					FunctionCall struct{ Args json.RawMessage }
-				}
-			}
-		}
-	}
-}
-
-func parse(data []byte) (chunk, error) {
-	var c chunk
-	if err := json.Unmarshal(data, &c.raw); err != nil {
-		return c, err
-	}
-	err := json.Unmarshal(data, &c.GenerateContentResponse)
-	// A number of tokens that no counter holds is not worth an answer.
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) && strings.HasPrefix(wrong.Value, "number") {
-		err = nil
-	}
-	return c, err
 }
 
 // Event implements [httpx.Decoder].
 func (d *decoder) Event(raw httpx.Event, emit func(llm.Event)) (terminal bool, err error) {
-	c, err := parse(raw.Data)
+	var r response
+	err = json.Unmarshal(raw.Data, &r)
 	switch {
 	case err != nil && d.reason != "":
 		return d.End(emit) // what follows the end says nothing
 	case err != nil:
 		return false, err
 	}
-	if c.raw.Error != nil {
-		return false, httpx.Fault(d.provider, "", 200, c.raw.Error.Status, c.raw.Error.Message)
+	if r.Error != nil {
+		return false, httpx.Fault(d.provider, "", 200, r.Error.Status, r.Error.Message)
 	}
 	if !d.started {
 		d.started = true
-		emit(llm.Start{ResponseID: c.ResponseID})
+		emit(llm.Start{ResponseID: r.ResponseID})
 	}
-	if u := c.UsageMetadata; u != nil {
-		emit(llm.UsageUpdate{Usage: usage(u)})
+	if r.UsageMetadata != nil {
+		emit(llm.UsageUpdate{Usage: r.UsageMetadata.usage()})
 	}
-	if f := c.PromptFeedback; f != nil && f.BlockReason != "" {
-		return false, httpx.Refusal(d.provider, string(f.BlockReason)+" "+f.BlockReasonMessage)
+	if f := r.PromptFeedback; f.BlockReason != "" {
+		return false, httpx.Refusal(d.provider, f.BlockReason+" "+f.BlockReasonMessage)
 	}
-	if len(c.Candidates) == 0 || c.Candidates[0].Index != 0 || d.reason != "" {
+	if len(r.Candidates) == 0 || r.Candidates[0].Index != 0 || d.reason != "" {
 		return false, nil
 	}
-	candidate := c.Candidates[0]
-	if candidate.Content != nil {
-		for i, p := range candidate.Content.Parts {
-			d.part(p, c.raw.Candidates[0].Content.Parts[i].FunctionCall.Args, emit)
+	candidate := r.Candidates[0]
+	for _, p := range candidate.Content.Parts {
+		if err := d.part(p, emit); err != nil {
+			return false, err
 		}
 	}
 	d.reason, d.detail = candidate.FinishReason, candidate.FinishMessage
 	return false, nil
 }
 
-func (d *decoder) part(p *genai.Part, args json.RawMessage, emit func(llm.Event)) {
+func (d *decoder) part(p part, emit func(llm.Event)) error {
 	signature := base64.StdEncoding.EncodeToString(p.ThoughtSignature)
 	switch {
 	case p.FunctionCall != nil:
+		call := p.FunctionCall
+		if len(call.Args) > 0 && call.Args[0] != '{' && string(call.Args) != "null" {
+			return errArguments
+		}
 		n := d.begin("")
-		emit(llm.CallDelta{Block: n, ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Arguments: string(args), Signature: signature})
+		args := strings.TrimPrefix(string(call.Args), "null")
+		emit(llm.CallDelta{Block: n, ID: call.ID, Name: call.Name, Arguments: args, Signature: signature})
 		emit(llm.CallDone{Block: n})
 		d.called = true
 	case p.Thought:
@@ -110,7 +82,10 @@ func (d *decoder) part(p *genai.Part, args json.RawMessage, emit func(llm.Event)
 	case p.Text != "" || signature != "" && d.kind == "text":
 		emit(llm.TextDelta{Block: d.begin("text"), Text: p.Text, Signature: signature})
 	}
+	return nil
 }
+
+var errArguments = errors.New("a call's arguments are not an object")
 
 // begin is the number of the block that a part of a kind belongs to.
 func (d *decoder) begin(kind string) int {
@@ -127,13 +102,12 @@ func (d *decoder) End(emit func(llm.Event)) (whole bool, err error) {
 	switch d.reason {
 	case "":
 		return false, nil
-	case genai.FinishReasonMaxTokens:
+	case finishLength:
 		done.Reason = llm.StopLength
-	case genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonBlocklist,
-		genai.FinishReasonProhibitedContent, genai.FinishReasonSPII, genai.FinishReasonLanguage,
-		genai.FinishReasonImageSafety, genai.FinishReasonImageProhibitedContent, genai.FinishReasonImageRecitation:
-		return false, httpx.Refusal(d.provider, string(d.reason)+" "+d.detail)
-	case genai.FinishReasonMalformedFunctionCall, genai.FinishReasonUnexpectedToolCall:
+	case finishSafety, finishRecitation, finishLanguage, finishBlocklist, finishProhibited, finishSPII,
+		finishImageSafety, finishImageBanned, finishImageRecited:
+		return false, httpx.Refusal(d.provider, d.reason+" "+d.detail)
+	case finishMalformed, finishUnexpected:
 		// The model wrote a call that cannot be read; it usually can at the next try.
 		return false, httpx.Fault(d.provider, "", 200, "MALFORMED_CALL", "the model wrote a tool call that cannot be read: "+d.detail)
 	default:
@@ -145,19 +119,19 @@ func (d *decoder) End(emit func(llm.Event)) (whole bool, err error) {
 	return true, nil
 }
 
-func usage(u *genai.GenerateContentResponseUsageMetadata) llm.Usage {
+func (u usageMetadata) usage() llm.Usage {
 	out := llm.Usage{
-		Output:    tokens(u.CandidatesTokenCount) + tokens(u.ThoughtsTokenCount),
-		CacheRead: tokens(u.CachedContentTokenCount),
+		Output:    tokens(u.Candidates) + tokens(u.Thoughts),
+		CacheRead: tokens(u.Cached),
 	}
-	out.Input = max(0, tokens(u.PromptTokenCount)+tokens(u.ToolUsePromptTokenCount)-out.CacheRead)
+	out.Input = max(0, tokens(u.Prompt)+tokens(u.ToolUsePrompt)-out.CacheRead)
 	out.Total = out.Input + out.Output + out.CacheRead
 	return out
 }
 
 // tokens makes a count of what a server says is one.
-func tokens(n int32) int {
-	if n < 0 || n > 1e9 {
+func tokens(n float64) int {
+	if !(n >= 0 && n <= 1e9) {
 		return 0
 	}
 	return int(n)

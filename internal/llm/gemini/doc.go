@@ -1,6 +1,7 @@
-// Package gemini speaks Google's Gemini API, on the types of the vendor's SDK.
+// Package gemini speaks Google's Gemini API.
 //
-// Only the types: the SDK's client writes to the process's log, which a screen
-// cannot have, keeps big numbers of a call's arguments as floats, and offers no
-// raw request. That our requests are those that it would send is a test.
+// The vendor's SDK is a test of it and no part of it: its client writes to the
+// process's log, which a screen cannot have, keeps big numbers of a call's
+// arguments as floats, offers no raw request, and costs 8 MB. Tests compare
+// what we send with what the SDK sends, and read what the SDK's types say.
 package gemini

@@ -2,11 +2,14 @@ package gemini_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -83,4 +86,63 @@ func convert(t *testing.T, from, to any) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestAnswerIsTheSDKs: what the vendor's types say is what we read.
+func TestAnswerIsTheSDKs(t *testing.T) {
+	part := func(p ...*genai.Part) *genai.Content { return &genai.Content{Role: genai.RoleModel, Parts: p} }
+	chunks := []*genai.GenerateContentResponse{
+		{ResponseID: "r", Candidates: []*genai.Candidate{{Content: part(&genai.Part{Text: "hm", Thought: true})}}},
+		{ResponseID: "r", Candidates: []*genai.Candidate{{Content: part(&genai.Part{Text: "hi", ThoughtSignature: []byte("sig")})}}},
+		{ResponseID: "r", Candidates: []*genai.Candidate{{
+			Content:      part(&genai.Part{FunctionCall: &genai.FunctionCall{ID: "c", Name: "read", Args: map[string]any{"path": "a"}}, ThoughtSignature: []byte("sig2")}),
+			FinishReason: genai.FinishReasonStop,
+		}}, UsageMetadata: &genai.GenerateContentResponseUsageMetadata{
+			PromptTokenCount: 100, CachedContentTokenCount: 60, CandidatesTokenCount: 7, ThoughtsTokenCount: 3, ToolUsePromptTokenCount: 5,
+		}},
+	}
+	got, err := answer(t, chunks...)
+	want := []llm.Block{
+		llm.Thinking{Text: "hm"}, llm.Text{Text: "hi", Signature: "c2ln"},
+		llm.ToolCall{ID: "c", Name: "read", Arguments: json.RawMessage(`{"path":"a"}`), Signature: "c2lnMg=="},
+	}
+	usage := llm.Usage{Input: 45, Output: 10, CacheRead: 60, Total: 115}
+	if err != nil || !reflect.DeepEqual(got.Content, want) || got.Usage != usage || got.ResponseID != "r" || got.StopReason != llm.StopToolUse {
+		t.Errorf("%+v, %v", got, err)
+	}
+	reasons := map[genai.FinishReason]string{
+		genai.FinishReasonStop: "stop", genai.FinishReasonMaxTokens: "length", genai.FinishReasonOther: "stop",
+		genai.FinishReasonSafety: "refusal", genai.FinishReasonRecitation: "refusal", genai.FinishReasonLanguage: "refusal",
+		genai.FinishReasonBlocklist: "refusal", genai.FinishReasonProhibitedContent: "refusal", genai.FinishReasonSPII: "refusal",
+		genai.FinishReasonImageSafety: "refusal", genai.FinishReasonImageProhibitedContent: "refusal", genai.FinishReasonImageRecitation: "refusal",
+		genai.FinishReasonMalformedFunctionCall: "MALFORMED_CALL", genai.FinishReasonUnexpectedToolCall: "MALFORMED_CALL",
+	}
+	for reason, want := range reasons {
+		m, err := answer(t, &genai.GenerateContentResponse{Candidates: []*genai.Candidate{{Content: part(&genai.Part{Text: "x"}), FinishReason: reason, FinishMessage: "because"}}})
+		var e *llm.Error
+		if errors.As(err, &e); e != nil && (e.Type != want || !strings.Contains(e.Text, "because")) || e == nil && string(m.StopReason) != want {
+			t.Errorf("%s: %q, %v; want %s", reason, m.StopReason, err, want)
+		}
+	}
+	_, err = answer(t, &genai.GenerateContentResponse{PromptFeedback: &genai.GenerateContentResponsePromptFeedback{BlockReason: genai.BlockedReasonSafety, BlockReasonMessage: "because"}})
+	if err == nil || !strings.Contains(err.Error(), "SAFETY because") {
+		t.Errorf("a blocked prompt: %v", err)
+	}
+}
+
+// answer is what comes of chunks that the vendor's types made.
+func answer(t *testing.T, chunks ...*genai.GenerateContentResponse) (llm.Message, error) {
+	t.Helper()
+	var frames []string
+	for _, c := range chunks {
+		data, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		frames = append(frames, "data: "+string(data)+"\n\n")
+	}
+	srv := llmtest.NewServer(t, llmtest.Gemini{}, llmtest.Stream(frames...))
+	c := gemini.New(gemini.Config{Key: secret, BaseURL: srv.URL})
+	m, _, err := llmtest.Answer(t.Context(), c, llm.Request{Model: "m", Messages: []llm.Message{llm.UserText("hi", time.Time{})}})
+	return m, err
 }
