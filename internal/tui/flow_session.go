@@ -1,10 +1,8 @@
 package tui
 
 import (
-	"context"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"banyan/internal/engine"
 	"banyan/internal/llm"
@@ -166,23 +164,6 @@ func (m *Model) copyAnswer(string) tea.Cmd {
 		return nil
 	}
 	return m.copy(m.answer)
-}
-
-// copy puts a text on the clipboard: through the terminal, which does not say
-// whether it did, and with the system's own means where there are some.
-func (m *Model) copy(text string) tea.Cmd {
-	size := fmt.Sprintf("Copied %d characters", utf8.RuneCountInString(text))
-	native := m.opts.Copy
-	if native == nil {
-		m.hint(size + " through the terminal (OSC 52)")
-		return tea.SetClipboard(text)
-	}
-	return tea.Batch(tea.SetClipboard(text), work(size, func(ctx context.Context) error {
-		if err := native(ctx, text); err != nil {
-			return fmt.Errorf("copied through the terminal (OSC 52) only: %w", err)
-		}
-		return nil
-	}))
 }
 
 // lastAnswer is the text of the newest answer on the active path.

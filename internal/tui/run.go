@@ -10,7 +10,6 @@ import (
 	"banyan/internal/tui/inert"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // framesPerSecond is how often the terminal may be written to. The first frame
@@ -112,12 +111,4 @@ func (m *Model) leave() error {
 	}
 	text, _ := m.editor.Value()
 	return m.opts.SaveDraft(m.drafts.session, text)
-}
-
-// notify rings when something wants the user who is looking elsewhere.
-func (m *Model) notify(what string) tea.Cmd {
-	if !m.opts.Bell || m.focused {
-		return nil
-	}
-	return tea.Raw("\a" + ansi.Notify(inert.Title("agent "+what)))
 }

@@ -12,6 +12,8 @@ import (
 	"banyan/internal/tui"
 	"banyan/internal/tui/tuitest"
 
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"pgregory.net/rapid"
 )
 
@@ -598,5 +600,42 @@ func TestDraftsThatCannotBeKeptAreSaidOnce(t *testing.T) {
 	}
 	if n := strings.Count(d.Screen(), "read-only file system"); n != 1 {
 		t.Errorf("said %d times:\n%s", n, d.Screen())
+	}
+}
+
+func TestNotifiesOnlyWhoLooksElsewhere(t *testing.T) {
+	for how, want := range map[string]string{"bell": "\a", "osc9": "\x1b]9;agent is done\a", "osc777": "\x1b]777;notify;agent;agent is done\a", "": ""} {
+		d := tuitest.New(t, func(o *tui.Options) { o.Notify = how }).Open()
+		d.Emit(engine.Finished{What: "turn"})
+		if got := d.Raw(); got != "" {
+			t.Errorf("%s: wrote %q to who is looking", how, got)
+		}
+		d.Send(tea.BlurMsg{}).Emit(engine.Finished{What: "turn"})
+		if got := d.Raw(); got != want {
+			t.Errorf("%s: wrote %q, want %q", how, got, want)
+		}
+		d.Send(tea.FocusMsg{}).Emit(engine.Finished{What: "turn"})
+		if got := d.Raw(); got != "" {
+			t.Errorf("%s: wrote %q to who is back", how, got)
+		}
+	}
+}
+
+func TestTheClipboardBehindTmux(t *testing.T) {
+	d := tuitest.New(t).Open().Append(user("q"), answer("yes"))
+	d.Send(tea.EnvMsg{"TMUX=/tmp/tmux-0/default,1,0"}).Type("/copy").Press("enter")
+	if raw := d.Raw(); !strings.HasPrefix(raw, "\x1bPtmux;") || d.Copied() != "yes" {
+		t.Errorf("wrote %q, copied %q", raw, d.Copied())
+	}
+}
+
+func TestFewColours(t *testing.T) {
+	d := tuitest.New(t).Open().Append(user("q"))
+	if !strings.Contains(d.Frame(), "38;2;") {
+		t.Fatal("a theme has colours")
+	}
+	d.Send(tea.ColorProfileMsg{Profile: colorprofile.Ascii})
+	if frame := d.Frame(); strings.Contains(frame, "38;") || strings.Contains(frame, "48;") {
+		t.Errorf("colours where there are none: %q", frame)
 	}
 }

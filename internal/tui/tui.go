@@ -14,7 +14,6 @@ import (
 	"banyan/internal/tui/transcript"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 )
 
 // Engine is what the screen talks to.
@@ -42,7 +41,9 @@ type Options struct {
 	NoMouse      bool // leave the mouse to the terminal
 	NoTitle      bool // leave the window's title alone
 	NoProgress   bool // do not show in the terminal's own bar that something runs
-	Bell         bool // ring when something is done while the window has no focus
+	// Notify is how the user is told that something is done while the window
+	// has no focus: "bell", "osc9", "osc777" or "osc99"; empty for not at all.
+	Notify string
 
 	Models   func(context.Context) ([]Choice, error)  // of /model
 	Sessions func(context.Context) ([]Session, error) // of /resume, newest first
@@ -98,10 +99,10 @@ type Setting struct{ Name, Value, From string }
 
 // Model is the screen. Only Bubble Tea's goroutine touches it.
 type Model struct {
-	opts    Options
-	theme   theme.Theme
-	profile theme.Profile // as the terminal said
-	keys    keymap.Table[*Model]
+	opts     Options
+	theme    theme.Theme
+	terminal terminal
+	keys     keymap.Table[*Model]
 
 	// What the engine told.
 	session session.Snapshot
@@ -124,7 +125,6 @@ type Model struct {
 	width      int    // cells; 0 until the terminal said
 	height     int
 	layout     layout
-	focused    bool // the terminal window has the focus
 
 	// What keys did a moment ago.
 	chord    string // the beginning of a sequence of keys
@@ -152,8 +152,8 @@ func New(o Options) *Model {
 			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 		}
 	}
-	m := &Model{opts: o, mouse: !o.NoMouse, focused: true, profile: theme.TrueColor}
-	th, err := theme.Load(themeFor(o.Theme, true), m.profile)
+	m := &Model{opts: o, mouse: !o.NoMouse, terminal: unknown()}
+	th, err := theme.Load(themeFor(o.Theme, true), m.terminal.profile)
 	m.theme = th
 	m.keys = keymap.New(bindings(), o.Keys)
 	m.transcript = transcript.New(th)
@@ -210,33 +210,20 @@ type message interface{ apply(*Model) tea.Cmd }
 // broadcast is for what has no place of its own: our own messages, what the
 // terminal says of itself, and answers to commands of the screen's parts.
 func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
-	if own, ok := msg.(message); ok {
-		return own.apply(m)
+	switch msg := msg.(type) {
+	case message:
+		return msg.apply(m)
+	case editor.Failed:
+		m.say(engine.Failure, msg.Err.Error())
+		return nil
 	}
-	m.terminal(msg)
+	m.heard(msg)
 	_, cmd := m.editor.Update(msg)
 	cmds := []tea.Cmd{cmd}
 	for _, o := range slices.Clone(m.overlays) {
 		cmds = append(cmds, m.tell(o, msg))
 	}
 	return tea.Batch(cmds...)
-}
-
-// terminal takes what the terminal says of itself.
-func (m *Model) terminal(msg tea.Msg) {
-	switch msg := msg.(type) {
-	case tea.BackgroundColorMsg:
-		m.setTheme(themeFor(m.opts.Theme, msg.IsDark()))
-	case tea.ColorProfileMsg:
-		m.profile = profileOf(msg.Profile)
-		m.setTheme(m.theme.Name)
-	case tea.FocusMsg:
-		m.focused = true
-	case tea.BlurMsg:
-		m.focused = false
-	case editor.Failed:
-		m.say(engine.Failure, msg.Err.Error())
-	}
 }
 
 // themeFor is the theme to use where the user named none.
@@ -250,21 +237,8 @@ func themeFor(name string, dark bool) string {
 	return "light"
 }
 
-// profileOf is what the terminal can show, in the words of themes.
-func profileOf(p colorprofile.Profile) theme.Profile {
-	switch p {
-	case colorprofile.TrueColor:
-		return theme.TrueColor
-	case colorprofile.ANSI256:
-		return theme.ANSI256
-	case colorprofile.ANSI:
-		return theme.ANSI16
-	}
-	return theme.NoColor
-}
-
 func (m *Model) setTheme(name string) {
-	th, err := theme.Load(name, m.profile)
+	th, err := theme.Load(name, m.terminal.profile)
 	if err != nil {
 		m.say(engine.Failure, err.Error())
 		return

@@ -41,6 +41,7 @@ type Driver struct {
 	sent   []engine.Command
 	reply  func(engine.Command) []engine.Event
 	copied string
+	raw    string
 	quit   bool
 }
 
@@ -248,6 +249,8 @@ func (d *Driver) run(cmd tea.Cmd) {
 		}
 	case tea.QuitMsg:
 		d.quit = true
+	case tea.RawMsg:
+		d.raw += fmt.Sprint(msg.Msg)
 	default:
 		if v := reflect.ValueOf(msg); v.Type().String() == "tea.setClipboardMsg" {
 			d.copied = v.String()
@@ -266,6 +269,13 @@ func (d *Driver) Sent() []engine.Command {
 
 // Copied is the text that was last put on the clipboard.
 func (d *Driver) Copied() string { return d.copied }
+
+// Raw is what was written to the terminal as it is, since the last call.
+func (d *Driver) Raw() string {
+	raw := d.raw
+	d.raw = ""
+	return raw
+}
 
 // Quit says whether the user has left.
 func (d *Driver) Quit() bool { return d.quit }
