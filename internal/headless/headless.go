@@ -57,6 +57,8 @@ type Options struct {
 	// to go on; 0: no limit. It is looked at when an answer is recorded, which
 	// may cross it; what was begun after that is interrupted.
 	MaxUSD float64
+	// Partial tells answers in StreamJSON while they come, too.
+	Partial bool
 	// Tools are the names of the tools that the model is given; they are told at
 	// the beginning of StreamJSON.
 	Tools []string
@@ -104,7 +106,11 @@ func teller(o Options) (writer, error) {
 	case JSON:
 		return lines{out: o.Out}, nil
 	case StreamJSON:
-		return &stream{lines: lines{out: o.Out}, tools: o.Tools}, nil
+		s := &stream{lines: lines{out: o.Out}, tools: o.Tools}
+		if o.Partial {
+			s.partial = &partial{}
+		}
+		return s, nil
 	}
 	return nil, fmt.Errorf("there is no output format %q; there are text, json and stream-json", o.Format)
 }

@@ -60,8 +60,9 @@ func inertJSON(line []byte) []byte {
 // answers and results as they are recorded, and the run's object at the end.
 type stream struct {
 	lines
-	tools []string
-	began bool // the system line is out
+	tools   []string
+	began   bool     // the system line is out
+	partial *partial // of the answer that is coming; nil if nobody wants to see it
 }
 
 func (s *stream) event(ev engine.Event, r *record) error {
@@ -77,9 +78,22 @@ func (s *stream) event(ev engine.Event, r *record) error {
 		case m.Role == llm.ToolResult:
 			return s.tell(r, toolResultLine(ev.Entry, m.Message, r))
 		}
+	case engine.Progress:
+		if s.partial != nil && !r.compacting { // a summary is no answer
+			return s.progress(ev.Event, r)
+		}
 	case engine.CompactionEnded:
 		if ev.Err == nil {
 			return s.tell(r, compactLine(ev, r))
+		}
+	}
+	return nil
+}
+
+func (s *stream) progress(ev llm.Event, r *record) error {
+	for _, part := range s.partial.events(ev, r.state.Model.Model) {
+		if err := s.tell(r, progressLine(part, r)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -24,6 +24,8 @@ type record struct {
 	models  map[string]llm.Usage
 	denials []llm.ToolCall
 	last    session.Entry // the one that was appended last
+	// compacting: what comes is a summary.
+	compacting bool
 
 	began   time.Time
 	sent    time.Time     // since when a model is being waited for
@@ -46,8 +48,12 @@ func (r *record) fold(ev engine.Event) {
 		r.state = ev
 	case engine.Started:
 		r.sent = time.Now()
+	case engine.CompactionStarted:
+		r.compacting = true
+	case engine.CompactionEnded:
+		r.compacting = false
 	case engine.Progress:
-		if !r.isFirst {
+		if !r.isFirst && !r.compacting {
 			r.first, r.isFirst = time.Since(r.sent), true
 		}
 	case engine.Appended:

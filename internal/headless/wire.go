@@ -77,6 +77,16 @@ type exchange struct {
 	Above   *string `json:"parent_tool_use_id"` // null: it is not of a subagent
 }
 
+type progress struct {
+	line
+	Event event   `json:"event"`
+	Above *string `json:"parent_tool_use_id"`
+}
+
+func progressLine(ev event, r *record) progress {
+	return progress{line: newLine("stream_event", "", r), Event: ev}
+}
+
 type answer struct {
 	ID           string     `json:"id"`
 	Type         string     `json:"type"`
