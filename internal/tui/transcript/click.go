@@ -63,6 +63,7 @@ func (m *Model) ToggleInView() bool {
 // that what was clicked does not run away.
 func (m *Model) toggle(i int, fold string) {
 	top := m.top()
+	m.sel = selection{} // its bytes are counted in what is shown
 	m.toggled[fold] = !m.toggled[fold]
 	delete(m.cache, i)
 	for j := i + 1; j < m.items.len(); j++ { // the blank row above the next answer may come or go

@@ -200,7 +200,7 @@ func (m *Model) keepPlace(change func()) {
 	default:
 		a.line = max(len(after.rows)-fromEnd, 0)
 	}
-	m.anchor = a
+	m.goTo(a)
 }
 
 // sourceAt is the first byte of the source that is drawn at or below a row.

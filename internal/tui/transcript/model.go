@@ -70,6 +70,9 @@ func (m *Model) SetSize(w, h int) {
 		m.keepPlace(func() { m.w = w; m.redraw() })
 	}
 	m.h = h
+	if !m.stick {
+		m.goTo(m.top()) // the end may have come into view
+	}
 }
 
 // SetTheme changes the theme.
@@ -155,6 +158,7 @@ func (m *Model) add(it item) {
 
 // ExpandTools shows all results of tools whole, or folded.
 func (m *Model) ExpandTools(on bool) {
+	m.sel = selection{}
 	m.keepPlace(func() {
 		m.expandTools = on
 		m.toggled = map[string]bool{}
@@ -167,6 +171,7 @@ func (m *Model) ToolsExpanded() bool { return m.expandTools }
 
 // ShowThinking shows all thinking whole, or folded.
 func (m *Model) ShowThinking(on bool) {
+	m.sel = selection{}
 	m.keepPlace(func() {
 		m.showThinking = on
 		m.redraw()
