@@ -22,7 +22,7 @@ type record struct {
 	turns   int           // answers that were not interrupted
 	usage   llm.Usage     // of answers and summaries, of this run alone
 	models  map[string]llm.Usage
-	denials []llm.ToolCall
+	denials []refusal
 	last    session.Entry // the one that was appended last
 	// compacting: what comes is a summary.
 	compacting bool
@@ -32,6 +32,13 @@ type record struct {
 	waited  time.Duration // for answers, in all
 	first   time.Duration // until the first piece of the first answer
 	isFirst bool          // first is set
+}
+
+// refusal is a call that was not run. Calls of different answers may have the
+// same id.
+type refusal struct {
+	answer session.ID
+	call   llm.ToolCall
 }
 
 func newRecord() *record {
@@ -64,11 +71,12 @@ func (r *record) fold(ev engine.Event) {
 	}
 }
 
-// deny records that a call was refused, once.
+// deny records that a call of the last answer was refused, once: where it was
+// asked about and refused, its result says so again.
 func (r *record) deny(call llm.ToolCall) {
-	same := func(c llm.ToolCall) bool { return c.ID == call.ID }
+	same := func(d refusal) bool { return d.answer == r.entry.ID && d.call.ID == call.ID }
 	if !slices.ContainsFunc(r.denials, same) {
-		r.denials = append(r.denials, call)
+		r.denials = append(r.denials, refusal{r.entry.ID, call})
 	}
 }
 

@@ -278,8 +278,8 @@ func resultLine(err error, r *record) result {
 	for model, u := range r.models {
 		res.Models[model] = modelUsage{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Cost.Total}
 	}
-	for _, call := range r.denials {
-		res.Denials = append(res.Denials, denial{call.Name, call.ID, call.Arguments})
+	for _, d := range r.denials {
+		res.Denials = append(res.Denials, denial{d.call.Name, d.call.ID, d.call.Arguments})
 	}
 	return res
 }
