@@ -167,7 +167,7 @@ func variation(r rune) bool {
 
 // hidden says whether a rune is drawn as nothing, or changes how others are
 // drawn: C1 controls, bidirectional controls, zero-width and filler characters,
-// line separators, tags, variation selectors.
+// line separators, tags, variation selectors, and what is no character at all.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x80:
@@ -180,7 +180,7 @@ func hidden(r rune) bool {
 		return false
 	case r >= 0xE0000 && r < 0xE1000, r >= 0xFFF0 && r < 0xFFFC:
 		return true
-	case variation(r):
+	case variation(r), r&0xFFFE == 0xFFFE, r >= 0xFDD0 && r <= 0xFDEF:
 		return true
 	}
 	switch r {

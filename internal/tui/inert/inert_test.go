@@ -112,6 +112,7 @@ var payloads = []struct{ name, in, want string }{
 	{"mark on nothing", "\u0301a\n\u0302", "◌\u0301a\n◌\u0302"},
 	{"lone ESC", "a\x1b", "a␛"},
 	{"paste end", "a\x1b[201~b", "a␛[201~b"},
+	{"no characters", "a\ufffe\ufdd0", "a⟨U+FFFE⟩⟨U+FDD0⟩"},
 	{"Hangul filler", "a\u3164b", "a⟨U+3164⟩b"},
 	{"1 MB without space", strings.Repeat("x", 1<<20), strings.Repeat("x", 1<<20)},
 }
