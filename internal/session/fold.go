@@ -99,31 +99,6 @@ const (
 // roleNames are the roles that class tells apart.
 var roleNames = []llm.Role{"", llm.User, llm.Assistant, llm.ToolResult, roleCommand, roleCustom}
 
-// maxProblems bounds the list: a damaged gigabyte is one problem to a person.
-const maxProblems = 1000
-
-// Kinds of problems, stable words for scripts.
-const (
-	problemTorn      = "torn-tail"
-	problemDamaged   = "unreadable-line"
-	problemNoID      = "no-id"
-	problemNoType    = "no-type"
-	problemOrphan    = "orphan"
-	problemRecovered = "recovered"
-	problemDuplicate = "duplicate-id"
-	problemRepeated  = "repeated-line"
-	problemLabel     = "label-target"
-	problemHeader    = "header"
-	problemHeader2   = "second-header"
-	problemBody      = "undecodable"
-	problemTime      = "timestamp"
-	problemKept      = "first-kept"
-	problemPairing   = "tool-pairing"
-	problemUTF8      = "utf-8"
-	problemNone      = "not-a-session"
-	problemMore      = "more"
-)
-
 func newFold(read func(jsonl.Pos) ([]byte, error)) *fold {
 	return &fold{
 		read: read, leaf: tree.None, last: tree.None,

@@ -21,13 +21,6 @@ type Header struct {
 	Parent  string // parentSession
 }
 
-// Problem is something that was found and healed, or worked around, on opening.
-type Problem struct {
-	Line int    `json:"line"` // counted from 1
-	Kind string `json:"kind"` // a stable word, e.g. "torn-tail"
-	Text string `json:"text"`
-}
-
 // Snapshot is a session as it was at one moment: immutable, safe to read
 // anywhere. Bodies of entries are read and decoded when asked for. The zero
 // value is an empty session.
