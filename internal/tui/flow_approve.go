@@ -261,7 +261,7 @@ func (a *approval) tail(w int) []string {
 func (a *approval) picture(w int) []string {
 	switch p := a.asked.Preview.(type) {
 	case tool.Diff:
-		return append(a.m.wrapped(p.Path, a.m.theme.Strong, w), a.m.diffLines(p, w)...)
+		return append(a.m.wrapped(p.Path, a.m.theme.Strong, w), a.m.diffLines(p.Diff, w)...)
 	case tool.Plain:
 		if p.Text != "" {
 			return a.m.wrapped(p.Text, a.m.theme.Text, w)
@@ -330,24 +330,6 @@ func (m *Model) wrapped(text string, style theme.Style, w int) []string {
 		for _, part := range rich.Hard(spans, w-3) {
 			lines = append(lines, "  "+rich.Draw(part).Text)
 		}
-	}
-	return lines
-}
-
-// diffLines is a unified diff in colours.
-func (m *Model) diffLines(d tool.Diff, w int) []string {
-	var lines []string
-	for _, line := range strings.Split(strings.TrimRight(d.Diff, "\n"), "\n") {
-		style := m.theme.Output
-		switch {
-		case strings.HasPrefix(line, "+"):
-			style = m.theme.Added
-		case strings.HasPrefix(line, "-"):
-			style = m.theme.Removed
-		case strings.HasPrefix(line, "@@"):
-			style = m.theme.Hunk
-		}
-		lines = append(lines, m.wrapped(line, style, w)...)
 	}
 	return lines
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,11 +37,20 @@ type treeFlow struct {
 	screen  *treeScreen    // nil until it was opened; kept while it is closed
 	state   treeview.State // as it was saved
 	going   *going         // a navigation that the engine was sent and has not answered
+	undone  []undone       // turns that /undo took back, the last one last
 }
 
-// going is a navigation under way.
+// trip is what comes of a change of position when it is done.
+type trip struct {
+	did  string // what is said; empty for the usual
+	undo string // how it is undone; empty for the usual
+	// then goes on, in the place of what is done with the draft; nil for nothing.
+	then func(engine.Moved) tea.Cmd
+}
+
+// going is a trip under way.
 type going struct {
-	did  string // what is said when it is done
+	trip
 	wait *waiting
 }
 
@@ -82,7 +92,7 @@ func (m *Model) openTree(string) tea.Cmd {
 		t = &treeScreen{m: m}
 		t.Model = treeview.New(treeview.Options{
 			Session: m.session, State: m.tree.state, Keys: m.opts.Keys, Now: m.opts.Now,
-			Choose: func(id session.ID) tea.Cmd { return m.goTo(id, "") },
+			Choose: func(id session.ID) tea.Cmd { return m.goTo(id, trip{}) },
 			Menu:   m.treeMenu,
 			Label:  m.labelEntry,
 			Closed: m.keepTree,
@@ -128,27 +138,40 @@ func (m *Model) followTree() tea.Cmd {
 	return m.tree.screen.SetSession(m.session)
 }
 
-// goTo goes to an entry, after asking what has to be asked. Did is what is said
-// when it is done; empty for the usual.
-func (m *Model) goTo(target session.ID, did string) tea.Cmd {
-	switch {
-	case m.isHere(target):
+// goTo goes to an entry, after asking what has to be asked.
+func (m *Model) goTo(target session.ID, t trip) tea.Cmd {
+	if m.isHere(target) {
 		cmd := m.closeTree()
 		m.hint("You are here already")
 		return cmd
+	}
+	return m.askInterrupt(target, func(interrupt bool) tea.Cmd {
+		return m.askSummary(engine.Navigate{Target: target, At: m.isTip(target), Interrupt: interrupt}, t)
+	})
+}
+
+// askInterrupt asks what is to become of what runs, if anything does, before
+// going to an entry. A session that cannot be written is left for a copy.
+func (m *Model) askInterrupt(target session.ID, leave func(interrupt bool) tea.Cmd) tea.Cmd {
+	stay := func() tea.Cmd { return nil }
+	switch {
 	case m.session.ReadOnly() != "":
 		m.choose("This session is read-only: "+m.session.ReadOnly(),
 			way{"Branch", "go on from there in a new session file", func() tea.Cmd { return m.forkAt(target) }},
-			way{"Stay", "look around", func() tea.Cmd { return nil }})
+			way{"Stay", "look around", stay})
 	case m.running != nil:
 		m.choose("A "+m.running.What+" is running",
-			way{"Interrupt it", "and go there", func() tea.Cmd { return m.askSummary(engine.Navigate{Target: target, Interrupt: true}, did) }},
-			way{"Let it run", "and stay", func() tea.Cmd { return nil }})
+			way{"Interrupt it", "and go there", func() tea.Cmd { return leave(true) }},
+			way{"Let it run", "and stay", stay})
 	default:
-		return m.askSummary(engine.Navigate{Target: target}, did)
+		return leave(false)
 	}
 	return nil
 }
+
+// isTip says whether nothing is below an entry: whoever goes there means the
+// entry itself and not the place before it, a prompt that was never answered too.
+func (m *Model) isTip(id session.ID) bool { return id != "" && len(m.session.Children(id)) == 0 }
 
 // isHere says whether an entry is the leaf, or nothing but bookkeeping came after it.
 func (m *Model) isHere(target session.ID) bool {
@@ -159,31 +182,27 @@ func (m *Model) isHere(target session.ID) bool {
 // speaks says whether any of some entries is part of the conversation.
 func (m *Model) speaks(ids []session.ID) bool {
 	return slices.ContainsFunc(ids, func(id session.ID) bool {
-		switch m.session.Class(m.session.Node(id)).Kind {
-		case "message", "compaction", "branch_summary", "custom_message":
-			return true
-		}
-		return false
+		return treeview.Speaks(m.session.Class(m.session.Node(id)))
 	})
 }
 
 // askSummary asks whether to keep a note of what is left behind, where that is
 // anything and the settings do not say.
-func (m *Model) askSummary(nav engine.Navigate, did string) tea.Cmd {
+func (m *Model) askSummary(nav engine.Navigate, t trip) tea.Cmd {
 	_, left := engine.Left(m.session, nav.Target)
 	switch {
 	case !m.speaks(left) || m.opts.SummaryPrompt == "never":
-		return m.navigate(nav, did)
+		return m.navigate(nav, t)
 	case m.opts.SummaryPrompt == "always":
 		nav.Summarize = true
-		return m.navigate(nav, did)
+		return m.navigate(nav, t)
 	}
 	summarised := nav
 	summarised.Summarize = true
 	ways := []way{
-		{"No summary", "the branch stays in the tree", func() tea.Cmd { return m.navigate(nav, did) }},
-		{"Summarize", "a note of it goes along to the new position", func() tea.Cmd { return m.navigate(summarised, did) }},
-		{"Summarize with instructions", "say what the note should look at", func() tea.Cmd { return m.askInstructions(summarised, did) }},
+		{"No summary", "the branch stays in the tree", func() tea.Cmd { return m.navigate(nav, t) }},
+		{"Summarize", "a note of it goes along to the new position", func() tea.Cmd { return m.navigate(summarised, t) }},
+		{"Summarize with instructions", "say what the note should look at", func() tea.Cmd { return m.askInstructions(summarised, t) }},
 	}
 	items := make([]picker.Item, len(ways))
 	for i, w := range ways {
@@ -204,12 +223,12 @@ func entries(n int) string {
 }
 
 // askInstructions asks in words; Esc leads back to the choice.
-func (m *Model) askInstructions(nav engine.Navigate, did string) tea.Cmd {
+func (m *Model) askInstructions(nav engine.Navigate, t trip) tea.Cmd {
 	m.prompt(promptOptions{
 		Title: "What should the summary look at?", Hint: "nothing: the usual",
 		Chosen: func(text string) tea.Cmd {
 			nav.Instructions = text
-			return m.navigate(nav, did)
+			return m.navigate(nav, t)
 		},
 	})
 	return nil
@@ -217,34 +236,39 @@ func (m *Model) askInstructions(nav engine.Navigate, did string) tea.Cmd {
 
 // navigate sends the engine there. What was asked is off the screen; a summary
 // is waited for in its place.
-func (m *Model) navigate(nav engine.Navigate, did string) tea.Cmd {
+func (m *Model) navigate(nav engine.Navigate, t trip) tea.Cmd {
+	m.send(nav, nav.Summarize, t)
+	return nil
+}
+
+// send sends a command that ends a trip.
+func (m *Model) send(c engine.Command, summary bool, t trip) {
 	m.overlays = m.overlays[:m.treeAt()+1]
-	m.tree.going = &going{did: did}
-	if nav.Summarize {
+	m.tree.going = &going{trip: t}
+	if summary {
 		m.tree.going.wait = &waiting{m: m}
 		m.push(m.tree.going.wait)
 	}
-	m.opts.Engine.Send(nav)
-	return nil
+	m.opts.Engine.Send(c)
 }
 
 // arrived says what was done and how to undo it.
 func (m *Model) arrived(ev engine.Moved) tea.Cmd {
-	if m.tree.going == nil {
+	g := m.tree.going
+	if g == nil {
 		return nil // the engine moved by itself
-	}
-	did := m.tree.going.did
-	if did == "" {
-		did = "Went there"
 	}
 	m.stopGoing()
 	cmd := m.closeTree()
-	text := did + ". /switch " + orRoot(ev.From) + " goes back"
-	if ev.Draft != nil && !m.editor.Empty() {
+	text := cmp.Or(g.did, "Went there") + ". " + cmp.Or(g.undo, "/switch "+orRoot(ev.From)+" goes back")
+	if g.then == nil && ev.Draft != nil && !m.editor.Empty() {
 		text += ". Your own draft stays in the editor"
 	}
 	m.hint(text)
-	return cmd
+	if g.then != nil {
+		return tea.Batch(cmd, g.then(ev))
+	}
+	return tea.Batch(cmd, m.takeDraft(ev.Draft))
 }
 
 // stayed says why nothing was done. The tree is there again, on the same row.
@@ -381,6 +405,8 @@ var entryActions = []struct {
 }{
 	{"Edit label", "name this point", func(m *Model, _ session.ID) tea.Cmd { return m.tree.screen.EditLabel() }},
 	{"Branch to a file", "go on from here in a new session", (*Model).forkAt},
+	{"Copy onto the leaf", "cherry-pick this entry", func(m *Model, id session.ID) tea.Cmd { return m.copyHere([]session.ID{id}) }},
+	{"Merge into the leaf", "take over the branch to here", (*Model).mergeEntry},
 	{"Copy text", "to the clipboard", (*Model).copyEntry},
 }
 

@@ -35,7 +35,7 @@ func (m *Model) take(ev engine.Event) tea.Cmd {
 		return m.open(ev)
 	case engine.Moved:
 		m.show(ev.Session)
-		return tea.Batch(m.arrived(ev), m.takeDraft(ev.Draft))
+		return m.arrived(ev)
 	case engine.Stayed:
 		m.stayed(ev)
 	case engine.Appended:

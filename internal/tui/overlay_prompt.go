@@ -59,7 +59,7 @@ func (p *prompt) Update(msg tea.Msg) (bool, tea.Cmd) {
 // Height implements [overlay].
 func (p *prompt) Height(w, limit int) int {
 	p.field.SetSize(w, max(1, limit/2))
-	return min(limit, p.field.Height()+2)
+	return min(limit, p.field.Height()+3)
 }
 
 // Cursor implements [overlay].
