@@ -34,7 +34,9 @@ type Error struct {
 	Hint       string // what the user can do
 	RequestID  string
 	RetryAfter time.Duration // as the server said; 0 if it did not
-	Err        error
+	// Err is what failed below the provider: the network, or the stream that
+	// was cut. It is nil where the provider itself said what is wrong.
+	Err error
 }
 
 // Error implements error.

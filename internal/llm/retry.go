@@ -96,7 +96,7 @@ func (r *retrying) Stream(ctx context.Context, req Request) iter.Seq2[Event, err
 			if e.Type == emptyAnswer {
 				empty++
 			}
-			if e.Status == 0 {
+			if e.Err != nil {
 				breaks++
 			}
 			wait, ok := r.policy.wait(e, try, breaks, time.Since(first))

@@ -18,7 +18,15 @@ func fault(class llm.Class, status int, after time.Duration) *llm.Error {
 // half makes waits three quarters of the backoff, and 5 % more than was asked for.
 var half = llm.Policy{Jitter: func() float64 { return 0.5 }}
 
-func TestWithRetry(t *testing.T) {
+// retryTest is a script, the waits between its turns, and what comes of it.
+type retryTest struct {
+	name  string
+	turns []llmtest.Turn
+	waits []time.Duration
+	text  string // of the answer; empty if it fails
+}
+
+func retryTests() []retryTest {
 	call := []llm.Event{llm.CallDelta{ID: "c", Name: "read"}, llm.CallDone{}}
 	partial := []llm.Event{llm.TextDelta{Text: "lost"}}
 	busy := func(n int) []llmtest.Turn {
@@ -28,19 +36,17 @@ func TestWithRetry(t *testing.T) {
 		}
 		return turns
 	}
-	cut := llmtest.Fail(fault(llm.RetryNow, 0, 0), partial...)
+	broken := fault(llm.RetryNow, 0, 0)
+	broken.Err = errors.New("reset")
+	cut := llmtest.Fail(broken, partial...)
+	inStream := llmtest.Fail(fault(llm.RetryNow, 0, 0), partial...) // the provider's own word, after 200
 	ms := func(n ...int) (out []time.Duration) {
 		for _, n := range n {
 			out = append(out, time.Duration(n)*time.Millisecond)
 		}
 		return out
 	}
-	tests := []struct {
-		name  string
-		turns []llmtest.Turn
-		waits []time.Duration
-		text  string // of the answer; empty if it fails
-	}{
+	return []retryTest{
 		{"first try", []llmtest.Turn{llmtest.Text("ok")}, nil, "ok"},
 		{"two failures", append(busy(2), llmtest.Text("ok")), ms(750, 1500), "ok"},
 		{"six tries", append(busy(6), llmtest.Text("ok")), ms(750, 1500, 3000, 6000, 12000), ""},
@@ -52,6 +58,7 @@ func TestWithRetry(t *testing.T) {
 		}, ms(63000), ""},
 		{"a limit without a wait", []llmtest.Turn{llmtest.Fail(fault(llm.RetryAfter, 429, 0)), llmtest.Text("ok")}, ms(750), "ok"},
 		{"the network, three tries", []llmtest.Turn{cut, cut, cut, llmtest.Text("ok")}, ms(750, 1500), ""},
+		{"errors in the stream", []llmtest.Turn{inStream, inStream, inStream, llmtest.Text("ok")}, ms(750, 1500, 3000), "ok"},
 		{"the network, then the server", []llmtest.Turn{cut, cut, busy(1)[0], llmtest.Text("ok")}, ms(750, 1500, 3000), "ok"},
 		{"bad key", []llmtest.Turn{llmtest.Fail(fault(llm.Stop, 401, 0)), llmtest.Text("ok")}, nil, ""},
 		{"overflow", []llmtest.Turn{llmtest.Fail(fault(llm.Overflow, 400, 0)), llmtest.Text("ok")}, nil, ""},
@@ -62,7 +69,10 @@ func TestWithRetry(t *testing.T) {
 		{"empty, then an answer", []llmtest.Turn{llmtest.Text(), llmtest.Text("ok")}, ms(750), "ok"},
 		{"empty twice is an answer", []llmtest.Turn{llmtest.Text(), llmtest.Text(), llmtest.Text("ok")}, ms(750), ""},
 	}
-	for _, tt := range tests {
+}
+
+func TestWithRetry(t *testing.T) {
+	for _, tt := range retryTests() {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var f llm.Fold

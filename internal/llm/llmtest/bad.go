@@ -11,12 +11,25 @@ import (
 	"banyan/internal/llm"
 )
 
-// badStreams are the faults of a stream's bytes and events. The numbers are
-// those of the list of 66 bad streams in docs/reliability.md.
+// badStreams are the faults of a stream's bytes and events. The numbers here
+// and below are those of the project's list of 66 bad streams.
 func (s suite) badStreams(t *testing.T) {
 	d := s.p.Dialect
 	reply := Reply{Parts: []Part{{Text: "hello world"}, {Call: &WireCall{"call_1", "read", `{"path":"a"}`}}}, Usage: usage, Piece: 6}
 	frames := d.Frames(reply)
+	bads := append(framing(frames), s.texts()...)
+	bads = append(bads, s.errors(frames)...)
+	bads = append(bads, s.endings()...)
+	for _, bad := range append(bads, d.Bad()...) {
+		t.Run(bad.Name, func(t *testing.T) {
+			got, _, err := s.ask(t, Stream(bad.Frames...))
+			s.judge(t, bad, got, err)
+		})
+	}
+}
+
+// framing are streams whose bytes are unusual, and whose meaning is clear.
+func framing(frames []string) []Bad {
 	all := strings.Join(frames, "")
 	whole := func(name, stream string) Bad {
 		return Bad{Name: name, Frames: []string{stream}, Want: Whole, Text: "hello world", Calls: []string{`{"path":"a"}`}}
@@ -28,19 +41,8 @@ func (s suite) badStreams(t *testing.T) {
 		}
 		return b.String()
 	}
-	text := func(said, want string) Bad {
-		fs := d.Frames(Reply{Parts: []Part{{Text: "QUUX"}}, Piece: 100})
-		for i := range fs {
-			fs[i] = strings.ReplaceAll(fs[i], "QUUX", said)
-		}
-		return Bad{Frames: fs, Want: Whole, Text: want}
-	}
-	named := func(name string, b Bad) Bad { b.Name = name; return b }
-	error48 := d.Error(Overloaded, "overloaded, try later")
-	bads := []Bad{
-		{Name: "9 headers only", Class: llm.RetryNow, Type: "incomplete"},
-		{Name: "14 comments only", Frames: []string{": ping\n\n", ": ping\n\n"}, Class: llm.RetryNow, Type: "incomplete"},
-		{Name: "17 the last event has no blank line", Frames: []string{strings.TrimRight(all, "\n")}, Want: Whole, Text: "hello world", Calls: []string{`{"path":"a"}`}},
+	return []Bad{
+		whole("17 the last event has no blank line", strings.TrimRight(all, "\n")),
 		whole("26 all in one chunk", all),
 		whole("27 CR only", strings.ReplaceAll(all, "\n", "\r")),
 		whole("27 CRLF", strings.ReplaceAll(all, "\n", "\r\n")),
@@ -53,30 +55,58 @@ func (s suite) badStreams(t *testing.T) {
 		whole("34 id and retry", edit(func(f string) string { return "id: 7\nretry: 100\n" + f })),
 		whole("35 event names that say something else", edit(func(f string) string { return "event: message\n" + strings.TrimPrefix(f, "event: ping\n") })),
 		whole("40, 41 data after the end", all+frames[len(frames)-1]+frames[0]+"data: {garbage\n\n"),
+	}
+}
+
+// texts are bytes and characters that are unusual in a text.
+func (s suite) texts() []Bad {
+	text := func(name, said, want string) Bad {
+		frames := s.p.Dialect.Frames(Reply{Parts: []Part{{Text: "QUUX"}}, Piece: 100})
+		for i := range frames {
+			frames[i] = strings.ReplaceAll(frames[i], "QUUX", said)
+		}
+		return Bad{Name: name, Frames: frames, Want: Whole, Text: want}
+	}
+	return []Bad{
+		text("44 invalid UTF-8", "a\xff\xfeb", "a\uFFFDb"),
+		text("45 lone surrogates", `a\ud800b\udc00c`, "a\uFFFDb\uFFFDc"),
+		text("46 NUL", `a\u0000b`, "a\x00b"),
+		text("47 escape sequences", `a\u001b]52;c;aGk=\u0007b`, "a\x1b]52;c;aGk=\ab"),
+	}
+}
+
+// errors are streams that end in one, of the provider's or of the network's.
+func (s suite) errors(frames []string) []Bad {
+	d := s.p.Dialect
+	all := strings.Join(frames, "")
+	busy := d.Error(Overloaded, "overloaded, try later")
+	return []Bad{
+		{Name: "9 headers only", Class: llm.RetryNow, Type: "incomplete"},
+		{Name: "14 comments only", Frames: []string{": ping\n\n", ": ping\n\n"}, Class: llm.RetryNow, Type: "incomplete"},
 		{Name: "39 garbage", Frames: append(before(frames, "hello"), "data: {\"type\": garb}\n\n", all), Class: llm.RetryNow, Type: "garbage"},
 		{Name: "39 not an object", Frames: append(before(frames, "hello"), "data: 7 8\n\n", all), Class: llm.RetryNow, Type: "garbage"},
-		named("44 invalid UTF-8", text("a\xff\xfeb", "a\uFFFDb")),
-		named("45 lone surrogates", text(`a\ud800b\udc00c`, "a\uFFFDb\uFFFDc")),
-		named("46 NUL", text(`a\u0000b`, "a\x00b")),
-		named("47 escape sequences", text(`a\u001b]52;c;aGk=\u0007b`, "a\x1b]52;c;aGk=\ab")),
-		{Name: "48 error first", Frames: []string{error48}, Class: llm.RetryNow},
-		{Name: "49 error in the text", Frames: append(before(frames, "world"), error48), Class: llm.RetryNow},
-		{Name: "50 error in the arguments", Frames: append(before(frames, `path`), error48), Class: llm.RetryNow},
+		{Name: "48 error first", Frames: []string{busy}, Class: llm.RetryNow},
+		{Name: "49 error in the text", Frames: append(before(frames, "world"), busy), Class: llm.RetryNow},
+		{Name: "50 error in the arguments", Frames: append(before(frames, `path`), busy), Class: llm.RetryNow},
 		{Name: "51 rate limit in the stream", Frames: append(before(frames, "world"), d.Error(RateLimited, "slow down")), Class: llm.RetryAfter},
 		{Name: "51 internal error in the stream", Frames: append(before(frames, "world"), d.Error(Internal, "oops")), Class: llm.RetryNow},
 		{Name: "52 overflow in the stream", Frames: []string{d.Error(BadRequest, "prompt is too long: 210000 tokens > 200000 maximum")}, Class: llm.Overflow},
+	}
+}
+
+// endings are answers whose end, numbers or thinking are unusual.
+func (s suite) endings() []Bad {
+	d := s.p.Dialect
+	text := func(name string, u llm.Usage) Bad {
+		return Bad{Name: name, Frames: d.Frames(Reply{Parts: []Part{{Text: "x"}}, Usage: u}), Want: Whole, Text: "x"}
+	}
+	return []Bad{
 		{Name: "59 cut by the length limit", Frames: d.Frames(Reply{Parts: []Part{{Call: &WireCall{"call_1", "read", `{"pa`}}}, Stop: s.stopLength()}), Want: Whole},
 		{Name: "59 not cut, but at the length limit", Frames: d.Frames(Reply{Parts: []Part{{Text: "x"}, {Call: &WireCall{"call_1", "read", `{}`}}}, Stop: s.stopLength()}), Want: Whole, Text: "x"},
-		{Name: "64 usage missing", Frames: d.Frames(Reply{Parts: []Part{{Text: "x"}}}), Want: Whole, Text: "x"},
-		{Name: "64 usage negative", Frames: d.Frames(Reply{Parts: []Part{{Text: "x"}}, Usage: llm.Usage{Input: -5, Output: -7}}), Want: Whole, Text: "x"},
-		{Name: "64 usage huge", Frames: d.Frames(Reply{Parts: []Part{{Text: "x"}}, Usage: llm.Usage{Input: 1e12, Output: 1e12}}), Want: Whole, Text: "x"},
+		text("64 usage missing", llm.Usage{}),
+		text("64 usage negative", llm.Usage{Input: -5, Output: -7}),
+		text("64 usage huge", llm.Usage{Input: 1e12, Output: 1e12}),
 		{Name: "65 thinking without a signature", Frames: d.Frames(Reply{Parts: []Part{{Thinking: "hm"}, {Text: "x"}}}), Want: Whole, Text: "x"},
-	}
-	for _, bad := range append(bads, d.Bad()...) {
-		t.Run(bad.Name, func(t *testing.T) {
-			got, _, err := s.ask(t, Stream(bad.Frames...))
-			s.judge(t, bad, got, err)
-		})
 	}
 }
 
@@ -253,6 +283,12 @@ func (s suite) badAnswers(t *testing.T) {
 	if elsewhere > 0 {
 		t.Errorf("%d requests went to another host", elsewhere)
 	}
+	s.oddAnswers(t, frames)
+}
+
+// oddAnswers are what is left: nobody there, and answers of the wrong kind that
+// can be understood.
+func (s suite) oddAnswers(t *testing.T, frames []string) {
 	t.Run("no server", func(t *testing.T) {
 		_, _, err := Answer(t.Context(), s.p.New("http://127.0.0.1:1", nil, timeout, timeout), s.request())
 		if e := s.failure(t, err, llm.RetryNow); e.Type != "refused" {
