@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -64,9 +65,8 @@ func fit(c color.Color, p Profile) Color {
 // ones are left out: nobody knows how they look. A quiet grey-blue becomes a
 // grey, not the lilac that the cube has near it.
 func nearest256(c color.RGBA) uint8 {
-	best, least := 16, 1<<62
-	for i := 16; i < 256; i++ {
-		p := color.RGBAModel.Convert(ansi.IndexedColor(i)).(color.RGBA)
+	best, least := 0, 1<<62
+	for i, p := range palette() {
 		// Differences weigh by how much red there is (CompuPhase, "redmean").
 		red := (int(c.R) + int(p.R)) / 2
 		r, g, b := int(c.R)-int(p.R), int(c.G)-int(p.G), int(c.B)-int(p.B)
@@ -75,5 +75,14 @@ func nearest256(c color.RGBA) uint8 {
 			best, least = i, d
 		}
 	}
-	return uint8(best)
+	return uint8(16 + best)
 }
+
+// palette are the colours 16 to 255.
+var palette = sync.OnceValue(func() []color.RGBA {
+	colors := make([]color.RGBA, 240)
+	for i := range colors {
+		colors[i] = color.RGBAModel.Convert(ansi.IndexedColor(16 + i)).(color.RGBA)
+	}
+	return colors
+})

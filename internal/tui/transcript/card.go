@@ -40,7 +40,7 @@ func (s *sheet) card(c card) {
 	s.view(view, b)
 	if open && c.result != nil {
 		for _, img := range images(c.result.Content) {
-			s.picture(img, bodyIndent)
+			s.picture(img, s.body)
 		}
 	}
 	if _, said := view.(tool.Plain); b.failed && !said {

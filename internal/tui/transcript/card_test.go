@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"banyan/internal/llm"
 	"banyan/internal/session"
 	"banyan/internal/tool"
@@ -91,5 +93,32 @@ func TestUnreadable(t *testing.T) {
 		if got, want := strings.TrimSpace(text(m.View())), "! entry deadbeef cannot be read: unexpected end of JSON input"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+func TestDraw(t *testing.T) {
+	th := theme.Must("dark", theme.TrueColor)
+	views := []tool.View{
+		tool.Diff{Path: "a.go", Diff: "@@ -1,2 +1,2 @@\n a\n-\tb := \"日本\"\n+\tb := 1 // and more of it, far beyond the edge\n"},
+		tool.Command{Command: "make all && make test && make install && rm -rf build", Output: strings.Repeat("line\n", 30)},
+		tool.Plain{Path: "a.go", Text: "package a\n\nfunc f() {}\n"},
+		tool.Listing{Items: []tool.Item{{Path: "a/b", Line: 1, Text: "x"}}},
+		tool.Image{Path: "a.png"}, tool.Plain{Text: "text"}, nil,
+	}
+	for _, v := range views {
+		for _, w := range []int{1, 7, 40, 100} {
+			for _, l := range Draw(v, w, th) {
+				if n := ansi.StringWidth(l); n > w {
+					t.Errorf("%T in %d cells has a row of %d: %q", v, w, n, l)
+				}
+			}
+		}
+	}
+	want := "1   a\n2 -     b := \"日本\"\n2 +     b := 1 // and more of it, far be\n    yond the edge"
+	if got := text(strings.Join(Draw(views[0], 40, th), "\n")); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	if got := Draw(views[1], 30, th); len(got) != 32 {
+		t.Errorf("a command and its output take %d rows, want 32: %q", len(got), got)
 	}
 }

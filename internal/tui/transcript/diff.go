@@ -44,7 +44,7 @@ func (s *sheet) diff(v tool.Diff, b body) {
 	for i, l := range lines {
 		if l.op == '@' {
 			if i > 0 {
-				s.line([]rich.Span{rich.Chrome(blanks(gutter)+" ⋮", s.th.Hunk)}, bodyIndent, noSign)
+				s.line([]rich.Span{rich.Chrome(blanks(gutter)+" ⋮", s.th.Hunk)}, s.body, noSign)
 			}
 			continue
 		}
@@ -86,13 +86,13 @@ func (s *sheet) diffLine(l diffLine, lang string, gutter int) {
 		}
 	}
 	number := fmt.Sprintf("%*d ", gutter, l.num)
-	room := s.room(bodyIndent + gutter + 3)
+	room := s.room(s.body + gutter + 3)
 	for _, part := range rich.Hard(line, room) {
 		row := append([]rich.Span{rich.Chrome(number, s.th.LineNumber), rich.Chrome(sign, style)}, part...)
 		if filled { // the colour reaches the edge
 			row = append(row, rich.Chrome(blanks(room-rich.LineWidth(part)), style))
 		}
-		s.put([]rich.Row{rich.Draw(row)}, bodyIndent, noSign)
+		s.put([]rich.Row{rich.Draw(row)}, s.body, noSign)
 		number, sign = blanks(gutter+1), "  "
 	}
 }

@@ -19,17 +19,18 @@ type sheet struct {
 	width  int
 	length int  // of the source so far, in bytes
 	slim   bool // what was added last is a card of a single line
+	body   int  // the column where results of tools begin
+	edge   int  // columns that stay free at the right
 	d      drawn
 }
 
-func (m *Model) sheet() *sheet { return &sheet{m: m, th: m.th, width: m.w} }
+func (m *Model) sheet() *sheet { return &sheet{m: m, th: m.th, width: m.w, body: margin + 2, edge: 1} }
 
 // done is what was drawn.
 func (s *sheet) done() *drawn { return &s.d }
 
-// room is how many cells there are right of an indent, a free column at the
-// edge not counted.
-func (s *sheet) room(indent int) int { return max(s.width-indent-1, 1) }
+// room is how many cells there are right of an indent.
+func (s *sheet) room(indent int) int { return max(s.width-indent-s.edge, 1) }
 
 // row adds a row. None is ever wider than the screen.
 func (s *sheet) row(r rich.Row) {

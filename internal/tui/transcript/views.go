@@ -20,8 +20,21 @@ type body struct {
 	failed bool
 }
 
-// bodyIndent is the column where the results of tools begin.
-const bodyIndent = margin + 2
+// Draw draws a view by itself and whole, in rows of at most width cells: for
+// questions about a call that has not been run.
+func Draw(v tool.View, width int, th theme.Theme) []string {
+	m := New(th)
+	m.w = max(width, 1)
+	m.expandTools = true
+	s := m.sheet()
+	s.body, s.edge = 0, 0
+	s.view(v, body{open: true})
+	rows := make([]string, len(s.d.rows))
+	for i, r := range s.d.rows {
+		rows[i] = r.Text
+	}
+	return rows
+}
 
 // view draws a picture by its kind.
 func (s *sheet) view(v tool.View, b body) {
@@ -37,7 +50,7 @@ func (s *sheet) view(v tool.View, b body) {
 	case tool.Listing:
 		s.listing(v, b)
 	case tool.Image:
-		s.line([]rich.Span{rich.Chrome("▣ "+inert.Line(v.Path), s.th.Dim)}, bodyIndent, noSign)
+		s.line([]rich.Span{rich.Chrome("▣ "+inert.Line(v.Path), s.th.Dim)}, s.body, noSign)
 	}
 }
 
@@ -48,8 +61,8 @@ func (s *sheet) command(v tool.Command, b body) {
 		return
 	}
 	for _, line := range rich.Source(text, s.th.Subject, s.say(text)) {
-		for _, l := range rich.Hard(line, s.room(bodyIndent)) {
-			s.put([]rich.Row{rich.Draw(l)}, bodyIndent, noSign)
+		for _, l := range rich.Hard(line, s.room(s.body)) {
+			s.put([]rich.Row{rich.Draw(l)}, s.body, noSign)
 		}
 	}
 }
@@ -70,7 +83,7 @@ func (s *sheet) plain(v tool.Plain, b body) {
 // full says where the whole of a cut text is.
 func (s *sheet) full(c *tool.Cut, b body) {
 	if b.open && c != nil && c.Full != "" {
-		s.prose("all of it: "+inert.Line(c.Full), s.th.Faint, bodyIndent, noSign)
+		s.prose("all of it: "+inert.Line(c.Full), s.th.Faint, s.body, noSign)
 	}
 }
 
@@ -89,8 +102,8 @@ func (s *sheet) code(v tool.Plain) {
 		}
 		at++ // the line feed
 		number := fmt.Sprintf("%*d  ", gutter, first+i)
-		for _, l := range rich.Hard(line, s.room(bodyIndent+len(number))) {
-			s.put([]rich.Row{rich.Draw(l).Indent(number, s.th.LineNumber)}, bodyIndent, noSign)
+		for _, l := range rich.Hard(line, s.room(s.body+len(number))) {
+			s.put([]rich.Row{rich.Draw(l).Indent(number, s.th.LineNumber)}, s.body, noSign)
 			number = blanks(len(number))
 		}
 	}
@@ -111,7 +124,7 @@ const previewLines = 5
 func (s *sheet) output(fold, text, note string, noteStyle theme.Style, e end) {
 	s.lines(fold, inert.Output(text), s.th.Output, e)
 	if note != "" {
-		s.line([]rich.Span{rich.Chrome(note, noteStyle)}, bodyIndent, noSign)
+		s.line([]rich.Span{rich.Chrome(note, noteStyle)}, s.body, noSign)
 	}
 }
 
@@ -131,12 +144,12 @@ func (s *sheet) lines(fold, text string, st theme.Style, e end) {
 	}
 	at := s.say(shown)
 	for _, line := range rich.Output(shown, st, at) {
-		room := s.room(bodyIndent)
+		room := s.room(s.body)
 		if !open && rich.LineWidth(line) > 2*room { // a line without end must not fill the screen
 			line = rich.Truncate(line, room)
 		}
 		for _, l := range rich.Hard(line, room) {
-			s.put([]rich.Row{rich.Draw(l)}, bodyIndent, noSign)
+			s.put([]rich.Row{rich.Draw(l)}, s.body, noSign)
 		}
 	}
 	if hidden > 0 && e == head {
@@ -146,7 +159,7 @@ func (s *sheet) lines(fold, text string, st theme.Style, e end) {
 
 // more says how much is folded away.
 func (s *sheet) more(fold string, n int, what string) {
-	s.line([]rich.Span{rich.Chrome("… "+plural(n, "more "+what), s.th.Faint)}, bodyIndent, noSign)
+	s.line([]rich.Span{rich.Chrome("… "+plural(n, "more "+what), s.th.Faint)}, s.body, noSign)
 	s.fold(fold)
 }
 
@@ -178,7 +191,7 @@ func (s *sheet) listing(v tool.Listing, b body) {
 		items = items[:previewLines]
 	}
 	for _, it := range items {
-		s.line(s.listed(it), bodyIndent, noSign)
+		s.line(s.listed(it), s.body, noSign)
 	}
 	if hidden := max(v.Total, len(v.Items)) - len(items); hidden > 0 {
 		s.more(b.fold, hidden, "result")
