@@ -19,6 +19,15 @@ type Command struct {
 	Args []string `json:"args"` // with the program's name first
 	Dir  string   `json:"dir"`
 	Env  []string `json:"env"` // all of it
+	// Box restricts it; nil does not. A command that cannot be restricted is
+	// not run: see [Available].
+	Box *Box `json:"box,omitempty"`
+}
+
+// order is what a keeper is told.
+type order struct {
+	Command
+	Strength Strength `json:"strength"` // of the box
 }
 
 // Status is how a command ended.
@@ -43,11 +52,22 @@ type Process struct {
 // Start runs a command. What it and its children write goes to output, which
 // the caller may close when Start has returned: the command has its own copy.
 func Start(c Command, output *os.File) (*Process, error) {
+	o := order{Command: c}
+	if c.Box != nil {
+		var err error
+		if o.Strength, err = Available(); o.Strength == None {
+			return nil, err
+		}
+	}
+	return start(o, output)
+}
+
+func start(c order, output *os.File) (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program to run %s: %w", c.Path, err)
 	}
-	order, err := json.Marshal(c)
+	text, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +92,9 @@ func Start(c Command, output *os.File) (*Process, error) {
 		ExtraFiles:  []*os.File{controlIn, statusOut},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
+	if c.Strength == Full {
+		namespaces(keeper.SysProcAttr, c.Box.Network)
+	}
 	if err := keeper.Start(); err != nil {
 		control.Close()
 		status.Close()
@@ -84,7 +107,7 @@ func Start(c Command, output *os.File) (*Process, error) {
 		gone:    make(chan struct{}),
 	}
 	// The order may be larger than a pipe holds; the keeper reads it first.
-	if _, err := control.Write(append(order, '\n')); err != nil {
+	if _, err := control.Write(append(text, '\n')); err != nil {
 		err = fmt.Errorf("running %s: the process that keeps it ended: %w", c.Path, err)
 		p.Kill()
 		go p.watch(&keeper, bufio.NewReader(status), status)

@@ -47,7 +47,7 @@ func keep() {
 	if err != nil {
 		return
 	}
-	shell, err := start(line)
+	shell, err := execute(line)
 	if err != nil {
 		fmt.Fprintf(status, "%s\n", err)
 		return
@@ -60,12 +60,17 @@ func keep() {
 	reap(shell, status)
 }
 
-// start executes the order and lets go of the output pipe, so that it closes
+// execute carries out the order, in its box, and lets go of the output pipe, so that it closes
 // when the last process of the command has closed it.
-func start(order []byte) (pid int, err error) {
-	var c Command
-	if err := json.Unmarshal(order, &c); err != nil {
+func execute(line []byte) (pid int, err error) {
+	var c order
+	if err := json.Unmarshal(line, &c); err != nil {
 		return 0, fmt.Errorf("reading what to run: %w", err)
+	}
+	if c.Box != nil {
+		if err := enter(c.Box, c.Strength); err != nil {
+			return 0, err
+		}
 	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
