@@ -51,6 +51,7 @@ func TestStalls(t *testing.T) {
 				select {
 				case <-time.After(p):
 				case <-ctx.Done():
+					return
 				}
 				if _, err := io.WriteString(w, "x"); err != nil {
 					return

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"banyan/internal/llm"
 )
@@ -53,6 +55,8 @@ type listed struct {
 	MaxModelLen  int      `json:"max_model_len"`              // vLLM
 	Window       int      `json:"context_window"`             // Groq
 	Loaded       int      `json:"max_context_length"`         // Mistral, LM Studio
+	MaxInput     int      `json:"max_input_tokens"`           // Anthropic
+	MaxTokens    int      `json:"max_tokens"`                 // Anthropic
 	InputLimit   int      `json:"inputTokenLimit"`            // Google
 	OutputLimit  int      `json:"outputTokenLimit"`           // Google
 	Completion   int      `json:"max_completion_tokens"`      // Groq
@@ -79,15 +83,24 @@ func (m listed) model() llm.Model {
 	if m.DisplayName != "" {
 		out.Name = m.DisplayName
 	}
-	out.Context = max(m.Context, m.MaxModelLen, m.Window, m.Loaded, m.InputLimit, m.Meta.Trained)
-	out.Output = max(m.Completion, m.OutputLimit)
+	out.Context = max(m.Context, m.MaxModelLen, m.Window, m.Loaded, m.InputLimit, m.MaxInput, m.Meta.Trained)
+	out.Output = max(m.Completion, m.OutputLimit, m.MaxTokens)
 	out.Images = slices.Contains(m.Architecture.Input, "image")
 	out.Price = m.price()
 	return out
 }
 
+// silent are names of models that are not to talk to, where a server does not
+// say what its models are for.
+var silent = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)embed|whisper|\btts\b|-tts|dall-e|moderation|gpt-image|-audio|-realtime|transcribe|rerank|-guard\b|\bsora\b|imagen|\bveo\b`)
+})
+
 // other says that it is no model to talk to.
 func (m listed) other() bool {
+	if silent().MatchString(m.ID + " " + m.Name) {
+		return true
+	}
 	return m.Methods != nil && !slices.Contains(m.Methods, "generateContent") ||
 		m.Kind != "" && m.Kind != "chat" && m.Kind != "language" && m.Kind != "model" && m.Kind != "llm" && m.Kind != "vlm"
 }
@@ -134,6 +147,9 @@ func (l Lister) Ollama(ctx context.Context) ([]llm.Model, error) {
 		var show shown
 		if err := l.ask(ctx, http.MethodPost, base+"/api/show", map[string]string{"model": tag.Name}, &show); err == nil {
 			show.describe(&m)
+		}
+		if show.Capabilities != nil && !slices.Contains(show.Capabilities, "completion") {
+			continue
 		}
 		if ctx.Err() != nil {
 			return out, ctx.Err()

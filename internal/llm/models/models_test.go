@@ -226,9 +226,10 @@ func TestList(t *testing.T) {
 		"/vllm/models":       `{"object":"list","data":[{"id":"qwen","object":"model","max_model_len":32768}]}`,
 		"/groq/models":       `{"data":[{"id":"llama","context_window":131072,"max_completion_tokens":8192}]}`,
 		"/google/models":     `{"models":[{"name":"models/gemini-x","displayName":"Gemini X","inputTokenLimit":1000,"outputTokenLimit":10,"supportedGenerationMethods":["generateContent"]},{"name":"models/embed","supportedGenerationMethods":["embedContent"]}]}`,
-		"/anthropic/models":  `{"data":[{"type":"model","id":"claude-x","display_name":"Claude X"}]}`,
+		"/anthropic/models":  `{"data":[{"type":"model","id":"claude-x","display_name":"Claude X","max_input_tokens":1000,"max_tokens":100}]}`,
 		"/together/models":   `{"data":[{"id":"c","type":"chat"},{"id":"i","type":"image"}]}`,
 		"/llama/models":      `{"data":[{"id":"m.gguf","meta":{"n_ctx_train":4096}}]}`,
+		"/openai/models":     `{"data":[{"id":"gpt-9","object":"model"},{"id":"text-embedding-3-large"},{"id":"whisper-1"},{"id":"tts-1"},{"id":"gpt-image-1"},{"id":"omni-moderation-latest"},{"id":"gpt-realtime"},{"id":"gpt-4o-transcribe"}]}`,
 		"/empty/models":      `{"data":[]}`,
 		"/html/models":       `<html>`,
 	}
@@ -242,8 +243,8 @@ func TestList(t *testing.T) {
 	tests := map[string]string{
 		"openrouter": "[a/b|A: B|1000|0|true|1 auto||0|0|false|-1]", "vllm": "[qwen||32768|0|false|-1]",
 		"groq": "[llama||131072|8192|false|-1]", "google": "[gemini-x|Gemini X|1000|10|false|-1]",
-		"anthropic": "[claude-x|Claude X|0|0|false|-1]", "together": "[c||0|0|false|-1]", "llama": "[m.gguf||4096|0|false|-1]",
-		"empty": "[]", "html": "error",
+		"anthropic": "[claude-x|Claude X|1000|100|false|-1]", "together": "[c||0|0|false|-1]", "llama": "[m.gguf||4096|0|false|-1]",
+		"openai": "[gpt-9||0|0|false|-1]", "empty": "[]", "html": "error",
 	}
 	for name, want := range tests {
 		list, err := models.Lister{HTTP: srv.Client(), Provider: name, BaseURL: srv.URL + "/" + name + "/", Header: http.Header{"X-Key": {"k"}}}.List(t.Context())
@@ -265,7 +266,7 @@ func TestOllama(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/api/tags":
-			fmt.Fprint(w, `{"models":[{"name":"made:8b"},{"name":"set:8b"},{"name":"runs:8b"},{"name":"gone"}]}`)
+			fmt.Fprint(w, `{"models":[{"name":"made:8b"},{"name":"set:8b"},{"name":"runs:8b"},{"name":"gone"},{"name":"nomic"}]}`)
 		case "/api/ps":
 			fmt.Fprint(w, `{"models":[{"name":"runs:8b","context_length":4096}]}`)
 		case "/api/show":
@@ -274,6 +275,8 @@ func TestOllama(t *testing.T) {
 			switch asked.Model {
 			case "gone":
 				http.Error(w, `{"error":"not found"}`, http.StatusNotFound)
+			case "nomic":
+				fmt.Fprint(w, `{"capabilities":["embedding"]}`)
 			case "set:8b":
 				fmt.Fprint(w, `{"parameters":"stop \"x\"\nnum_ctx    8192\n","model_info":{"llama.context_length":131072}}`)
 			default:

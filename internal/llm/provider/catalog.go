@@ -94,7 +94,10 @@ func (c *Catalog) add(path string, s models.Server) {
 			return
 		}
 		i = len(c.providers)
-		c.providers = append(c.providers, Provider{Name: s.Name, Title: s.Name, Protocol: Chat, Local: s.Local || s.Key == ""})
+		c.providers = append(c.providers, Provider{
+			Name: s.Name, Title: s.Name, Protocol: Chat, keyless: s.Key == "",
+			Local: s.Local || s.Key == "" && private(s.BaseURL),
+		})
 	}
 	p := &c.providers[i]
 	p.BaseURL = cmp.Or(s.BaseURL, p.BaseURL)
@@ -143,7 +146,7 @@ func (c *Catalog) Configured(name string) bool {
 }
 
 func (c *Catalog) hasKey(p Provider) bool {
-	return p.key != "" || c.credentials.Has(p.Name) || c.fromEnv(p.KeyEnv) != "" || c.fromEnv(p.TokenEnv) != ""
+	return p.key != "" || p.keyless || c.credentials.Has(p.Name) || c.fromEnv(p.KeyEnv) != "" || c.fromEnv(p.TokenEnv) != ""
 }
 
 func (c *Catalog) fromEnv(names []string) string {

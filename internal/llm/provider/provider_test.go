@@ -63,7 +63,8 @@ func TestDetect(t *testing.T) {
 		{"a kept key", provider.Config{Dir: folder(t, "credentials.json", `{"mistral":{"key":"k"}}`)}, "mistral/mistral-medium-latest"},
 		{"one without a default", provider.Config{Env: env("TOGETHER_API_KEY", "k")}, ""},
 		{"models.json", provider.Config{Dir: folder(t, "models.json", `{"providers":{"mine":{"baseURL":"http://h/v1","key":"k","models":[{"id":"m"}]}}}`)}, "mine/m"},
-		{"a local one of models.json", provider.Config{Dir: folder(t, "models.json", `{"providers":{"mine":{"baseURL":"http://h/v1","models":[{"id":"m"}]}}}`), Builtin: offline}, "mine/m"},
+		{"a local one of models.json", provider.Config{Dir: folder(t, "models.json", `{"providers":{"mine":{"baseURL":"http://10.0.0.7/v1","models":[{"id":"m"}]}}}`), Builtin: offline}, "mine/m"},
+		{"one without a key", provider.Config{Dir: folder(t, "models.json", `{"providers":{"mine":{"baseURL":"https://gate/v1","headers":{"X-Token":"t"},"models":[{"id":"m"}]}}}`), Builtin: offline}, "mine/m"},
 		{"offline", provider.Config{Env: env("OPENAI_API_KEY", "k"), Builtin: offline, Offline: true}, "offline/offline"},
 	}
 	for _, tt := range tests {
@@ -385,6 +386,29 @@ func TestCheck(t *testing.T) {
 	err := cat.Check(t.Context(), "anthropic", "hunter2-bad")
 	if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "agent login") || !strings.Contains(err.Error(), "HTTP 401") {
 		t.Errorf("a bad key: %v", err)
+	}
+}
+
+// TestWhoIsLocal: only what runs on a computer of the user costs nothing.
+func TestWhoIsLocal(t *testing.T) {
+	for settings, local := range map[string]bool{
+		`{"baseURL":"http://127.0.0.1:9/v1"}`:                true,
+		`{"baseURL":"http://localhost:9/v1"}`:                true,
+		`{"baseURL":"http://192.168.1.7/v1"}`:                true,
+		`{"baseURL":"http://[::1]:9/v1"}`:                    true,
+		`{"baseURL":"http://box/v1","local":true,"key":"k"}`: true,
+		`{"baseURL":"http://192.168.1.7/v1","key":"k"}`:      false,
+		`{"baseURL":"https://gate/v1","headers":{"X":"y"}}`:  false,
+		`{"baseURL":"https://localhost.example/v1"}`:         false,
+	} {
+		cat := provider.Open(provider.Config{Env: env(), Dir: folder(t, "models.json", `{"providers":{"mine":`+settings+`}}`)})
+		cost := cat.Model("mine", "m").Cost(llm.Usage{Input: 1000})
+		if cost.CostUnknown == local {
+			t.Errorf("%s: %+v", settings, cost)
+		}
+		if _, err := cat.New(models.Ref{Provider: "mine", Model: "m"}); err != nil {
+			t.Errorf("%s: %v", settings, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -54,8 +55,10 @@ type Provider struct {
 	// Local servers need no key, cost nothing, and are looked for.
 	Local bool
 
-	key     string            // from models.json: a key, "$VARIABLE" or "!command"
-	headers map[string]string // from models.json
+	// The following come from models.json.
+	key     string // a key, "$VARIABLE" or "!command"
+	headers map[string]string
+	keyless bool // it was given no key: it wants none, or has it in a header
 }
 
 // providers are all that are known without models.json, in the order in which
@@ -154,6 +157,17 @@ func (p Provider) resolve(env func(string) string) Provider {
 		}
 	}
 	return p
+}
+
+// private says whether an address is of this computer or of a network of the
+// user's own.
+func private(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && (ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast())
 }
 
 // official says whether an address is of a domain.
