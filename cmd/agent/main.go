@@ -98,6 +98,6 @@ reached, 130 interrupted.`,
 		return usageError{suggestFlag(cmd, err)}
 	})
 	o.flags(root)
-	root.AddCommand(sessionCommand(), versionCommand())
+	root.AddCommand(sessionCommand(), modelsCommand(), loginCommand(), logoutCommand(), versionCommand())
 	return root
 }

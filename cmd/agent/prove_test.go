@@ -1,145 +1,68 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
-	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"banyan/internal/llm/llmtest"
 	"banyan/internal/session"
 )
 
-// times is how often a proof is repeated: a few by default, and what KILLS says
-// for `make prove`.
-func times(t *testing.T, few int) int {
+// The proofs of what the program promises when things go wrong: they run the
+// real binary, kill it, hang up on it, feed it attacks, and look at what is left
+// on the disk, on the screen and among the processes. Each logs one line of
+// figures, which `make prove` shows as a table.
+
+// times is how often a proof is repeated: a few times as a test, more often for
+// `make prove` (PROVE=1), and very often for its long form (LONG=1). KILLS
+// overrides them all.
+func times(few, quick, long int) int {
 	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
 		return n
+	}
+	switch {
+	case os.Getenv("LONG") == "1":
+		return long
+	case os.Getenv("PROVE") == "1":
+		return quick
 	}
 	return few
 }
 
-// witness is a provider that remembers which prompts reached it, and asks for a
-// command that leaves a trace.
-type witness struct {
-	mu      sync.Mutex
-	reached map[string]bool
-	calls   int
-}
-
-func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // killed while it sent
-	}
-	var req struct {
-		Messages []struct {
-			Role    string
-			Content json.RawMessage
-		}
-	}
-	if json.Unmarshal(body, &req) != nil || len(req.Messages) == 0 {
-		return
-	}
-	last := string(req.Messages[len(req.Messages)-1].Content)
-	w.mu.Lock()
-	w.calls++
-	n := w.calls
-	for _, m := range req.Messages {
-		if _, after, ok := strings.Cut(string(m.Content), "prompt-"); ok && m.Role == "user" {
-			w.reached["prompt-"+after[:6]] = true
-		}
-	}
-	w.mu.Unlock()
-	var d llmtest.Anthropic
-	reply := llmtest.Reply{Piece: 2000, Parts: []llmtest.Part{{Text: strings.Repeat("word ", rand.IntN(8000))}, {Text: "."}}}
-	if !strings.Contains(last, "tool_result") {
-		reply.Parts = append(reply.Parts, llmtest.Part{Call: &llmtest.WireCall{ID: fmt.Sprintf("toolu_%d", n), Name: "bash", Args: fmt.Sprintf(`{"command":"echo trace-%06d >> ran.txt"}`, n)}})
-	}
-	llmtest.Stream(d.Frames(reply)...)(rw, r)
-}
-
-// The program is killed at random moments, again and again, and goes on with
-// the same session. Whatever reached the provider is in the file, whatever a
-// tool did is in the file as a call, and every file can be read and goes on.
-func TestKilledAtAnyMoment(t *testing.T) {
-	path, err := binary()
+// sessions are the session files of a home.
+func (h home) sessions(t testing.TB) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(h.dir, ".local/share/banyan/sessions/*/*.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHome(t)
-	w := &witness{reached: map[string]bool{}}
-	server := httptest.NewServer(w)
-	defer server.Close()
-	kills, torn := times(t, 20), 0
-	for i := range kills {
-		cmd := exec.Command(path, "-c", "-p", "--dangerously-skip-permissions", fmt.Sprintf("prompt-%06d %s", i, strings.Repeat("p", rand.IntN(30_000))))
-		cmd.Dir, cmd.Env = h.work, h.env(anthropicEnv(server.URL)...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond)
-		cmd.Process.Kill()
-		cmd.Wait()
-		if i%20 == 19 || i == kills-1 {
-			torn += w.check(t, h)
-		}
-		if i%50 == 49 { // a long conversation costs more each time, and proves no more
-			os.Rename(h.dir, fmt.Sprintf("%s-%d", h.dir, i))
-			os.Remove(filepath.Join(h.work, "ran.txt"))
-			w.mu.Lock()
-			w.reached = map[string]bool{}
-			w.mu.Unlock()
-		}
-	}
-	t.Logf("killed %d times: 0 acknowledged entries lost, %d torn tails seen, all files readable", kills, torn)
+	return files
 }
 
-// check reads all sessions and says how many had a torn tail.
-func (w *witness) check(t *testing.T, h home) (torn int) {
+// read opens a session as the program would and gives its problems and the raw
+// lines of the path to its leaf.
+func read(t testing.TB, file string) (problems []session.Problem, path string) {
 	t.Helper()
-	files, _ := filepath.Glob(filepath.Join(h.dir, ".local/share/banyan/sessions/*/*.jsonl"))
-	var all strings.Builder
-	for _, f := range files {
-		m, err := session.Open(f, session.Options{ReadOnly: true})
+	m, err := session.Open(file, session.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatalf("%s cannot be opened: %v", file, err)
+	}
+	defer m.Close()
+	s := m.Snapshot()
+	entries, err := s.Branch(s.Leaf())
+	if err != nil {
+		t.Fatalf("%s: the path to the leaf: %v", file, err)
+	}
+	var lines strings.Builder
+	for _, e := range entries {
+		raw, err := s.Raw(s.Node(e.ID))
 		if err != nil {
-			t.Fatalf("%s cannot be opened: %v", f, err)
+			t.Fatalf("%s: entry %s: %v", file, e.ID, err)
 		}
-		for _, p := range m.Snapshot().Problems() {
-			if p.Kind != "torn-tail" {
-				t.Errorf("%s line %d: %s %s", f, p.Line, p.Kind, p.Text)
-			}
-			torn++
-		}
-		m.Close()
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Write(data)
+		lines.Write(raw)
+		lines.WriteByte('\n')
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for prompt := range w.reached {
-		if !strings.Contains(all.String(), prompt) {
-			t.Errorf("%s reached the provider and is not in a session", prompt)
-		}
-	}
-	ran, _ := os.ReadFile(filepath.Join(h.work, "ran.txt"))
-	for _, trace := range strings.Fields(string(ran)) {
-		if !strings.Contains(all.String(), trace) {
-			t.Errorf("%s was run and is not in a session", trace)
-		}
-	}
-	return torn
+	return s.Problems(), lines.String()
 }

@@ -5,14 +5,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/term"
 )
 
 // slow makes terminal stories run at a speed at which they can be watched:
@@ -51,14 +54,18 @@ func (c cleaning) Run() int {
 // terminal is the program in a pseudo-terminal whose output goes through a
 // terminal emulator: what a user would see.
 type terminal struct {
-	t   testing.TB
-	cmd *exec.Cmd
-	tty *os.File
+	t      testing.TB
+	cmd    *exec.Cmd
+	tty    *os.File    // the terminal's side
+	before *term.State // of the program's side, before the program ran
 
-	mu      sync.Mutex // the emulator is fed by one goroutine and read by the test
-	screen  *vt.Emulator
-	written int
-	ended   chan struct{} // closed when the program's output has ended
+	mu     sync.Mutex // the emulator is fed by one goroutine and read by the test
+	screen *vt.Emulator
+	raw    []byte        // all that was written
+	fed    chan struct{} // one waits in it when something was written
+
+	ended chan struct{} // closed when the program has ended and its output is read
+	after *term.State   // as before, once it has ended
 }
 
 // home is a folder with nothing in it, and an environment that knows nothing else.
@@ -76,45 +83,104 @@ func (h home) env(extra ...string) []string {
 	}, extra...)
 }
 
+// launch is how a program is started on a screen.
+type launch struct {
+	cols, rows int
+	env        []string
+	args       []string
+	// as is a function of the test binary to run in place of the program, one of
+	// those in TestMain.
+	as string
+}
+
 // start runs the program on a screen.
 func start(t testing.TB, h home, cols, rows int, args ...string) *terminal {
+	t.Helper()
+	return h.launch(t, launch{cols: cols, rows: rows, args: args})
+}
+
+// launch runs the program on a screen. The test holds the program's side of the
+// terminal open too, so as to see in which state it was left.
+func (h home) launch(t testing.TB, l launch) *terminal {
 	t.Helper()
 	path, err := binary()
 	if err != nil {
 		t.Fatalf("build: %v", err)
 	}
-	cmd := exec.Command(path, args...)
-	cmd.Dir = h.work
-	cmd.Env = h.env()
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(rows), Cols: uint16(cols)})
+	cmd := exec.Command(path, l.args...)
+	if l.as != "" {
+		cmd = exec.Command(os.Args[0], l.args...)
+		cmd.Args[0] = l.as
+	}
+	cmd.Dir, cmd.Env = h.work, h.env(l.env...)
+	tty, program, err := pty.Open()
 	if err != nil {
+		t.Fatalf("open a terminal: %v", err)
+	}
+	if err := pty.Setsize(tty, &pty.Winsize{Rows: uint16(l.rows), Cols: uint16(l.cols)}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := term.GetState(int(program.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
 		t.Fatalf("start: %v", err)
 	}
-	term := &terminal{t: t, cmd: cmd, tty: tty, screen: vt.NewEmulator(cols, rows), ended: make(chan struct{})}
-	go term.feed()
-	go term.answer()
+	tm := &terminal{
+		t: t, cmd: cmd, tty: tty, before: before, screen: vt.NewEmulator(l.cols, l.rows),
+		fed: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
+	read := make(chan struct{})
+	go tm.feed(read)
+	go tm.answer()
+	go func() {
+		defer close(tm.ended)
+		cmd.Wait()
+		tm.after, _ = term.GetState(int(program.Fd()))
+		program.Close() // the output ends
+		<-read
+	}()
 	t.Cleanup(func() {
 		cmd.Process.Kill()
+		<-tm.ended
 		tty.Close()
+		tm.screen.Close()
 	})
-	return term
+	return tm
 }
 
 // feed shows the program's output to the emulator.
-func (tm *terminal) feed() {
-	defer close(tm.ended)
+func (tm *terminal) feed(read chan<- struct{}) {
+	defer close(read)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := tm.tty.Read(buf)
 		tm.mu.Lock()
 		tm.screen.Write(buf[:n])
-		tm.written += n
+		tm.raw = append(tm.raw, buf[:n]...)
 		tm.mu.Unlock()
+		select {
+		case tm.fed <- struct{}{}:
+		default:
+		}
 		if err != nil {
 			return
 		}
 	}
 }
+
+// written is a copy of all that the program has written.
+func (tm *terminal) written() []byte {
+	tm.mu.Lock()
+	defer tm.mu.Unlock()
+	return slices.Clone(tm.raw)
+}
+
+// hangUp closes the terminal under the program, as closing a window does.
+func (tm *terminal) hangUp() { tm.tty.Close() }
 
 // answer gives the program the emulator's replies to its questions.
 func (tm *terminal) answer() {
@@ -172,14 +238,23 @@ func (tm *terminal) notSee(text string) {
 	tm.wait(func(screen string) bool { return !strings.Contains(screen, text) }, "no more "+text)
 }
 
+// patience is how long a test waits for what must come. It is long because
+// machines can be busy; a test that passes never waits for it.
+const patience = 60 * time.Second
+
 func (tm *terminal) wait(ok func(screen string) bool, what string) {
 	tm.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	late := time.After(patience)
 	for !ok(tm.text()) {
-		if time.Now().After(deadline) {
+		select {
+		case <-tm.fed:
+		case <-tm.ended:
+			if !ok(tm.text()) {
+				tm.t.Fatalf("the program has ended and the screen does not show %s:\n%s", what, tm.text())
+			}
+		case <-late:
 			tm.t.Fatalf("the screen does not show %s:\n%s", what, tm.text())
 		}
-		time.Sleep(time.Millisecond)
 	}
 	if *slow > 0 {
 		tm.t.Logf("\n%s", tm.text())
@@ -192,10 +267,9 @@ func (tm *terminal) end() int {
 	tm.t.Helper()
 	select {
 	case <-tm.ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		tm.t.Fatalf("the program does not end:\n%s", tm.text())
 	}
-	tm.cmd.Wait()
 	return tm.cmd.ProcessState.ExitCode()
 }
 
