@@ -31,6 +31,7 @@ type bashArgs struct {
 	Cwd        string            `json:"cwd"`
 	Env        map[string]string `json:"env"`
 	Background bool              `json:"background"`
+	Unconfined bool              `json:"unconfined"`
 }
 
 // decideBash judges a shell command.
@@ -198,6 +199,9 @@ func (p *Policy) surroundings(args bashArgs) error {
 		if !slices.Contains(plainVariables, name) {
 			return fmt.Errorf("it sets the variable %s", name)
 		}
+	}
+	if args.Unconfined && p.workspace.Boxed {
+		return errors.New("it leaves the sandbox")
 	}
 	if args.Background {
 		return errors.New("it goes on in the background")

@@ -337,6 +337,7 @@ func TestModes(t *testing.T) {
 		{"auto", boxed, nil, bashCall("go test $(x)"), Ask},
 		{"auto", boxed, []string{"ask Bash(go *)"}, bashCall("go test ./..."), Ask},
 		{"auto", boxed, nil, call(t, "edit", map[string]any{"path": "main.go"}), Allow},
+		{"auto", boxed, []string{"allow Bash(go *)"}, call(t, "bash", map[string]any{"command": "go test ./...", "unconfined": true}), Ask},
 		{"edits", boxed, nil, bashCall("go test ./..."), Ask},
 		{"full", w, nil, bashCall("rm -rf / > x"), Allow},
 		{"full", w, []string{"deny Bash(rm *)"}, bashCall("rm -rf /"), Deny},

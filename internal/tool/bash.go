@@ -18,7 +18,8 @@ const bashSchema = `{"type":"object","additionalProperties":false,"required":["c
 "cwd":{"type":"string","minLength":1,"description":"folder to run in, default the working folder"},
 "env":{"type":"object","additionalProperties":{"type":"string"},"description":"more environment variables"},
 "timeout":{"type":"number","exclusiveMinimum":0,"maximum":86400,"description":"seconds, default 120; without meaning for background"},
-"background":{"type":"boolean","description":"do not wait for it"}}}`
+"background":{"type":"boolean","description":"do not wait for it"},
+"unconfined":{"type":"boolean","description":"run outside of the sandbox, if there is one; the user is asked. For commands that need the network or other folders"}}}`
 
 const bashOutputPrompt = `Gives what a background job has written since the last call, and whether it still runs.`
 
@@ -33,6 +34,7 @@ type bashArgs struct {
 	Env        map[string]string `json:"env"`
 	Timeout    float64           `json:"timeout"` // seconds
 	Background bool              `json:"background"`
+	Unconfined bool              `json:"unconfined"`
 }
 
 type jobArgs struct {

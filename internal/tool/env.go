@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"banyan/internal/sandbox"
 )
 
 // Env is what the tools of one program share. It is made once, by [NewEnv], and
@@ -23,8 +25,9 @@ type Env struct {
 	// Now is the clock.
 	Now func() time.Time
 
-	temp  string // private folder, 0700, removed by Close
-	roots []root // the workspace first, then what AddDir added
+	temp  string       // private folder, 0700, removed by Close
+	roots []root       // the workspace first, then what AddDir added
+	box   *sandbox.Box // what commands may touch; nil for everything
 	// fetchAnywhere is for tests, whose servers are on this machine.
 	fetchAnywhere bool
 

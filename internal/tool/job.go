@@ -35,8 +35,8 @@ func (e *Env) start(a bashArgs) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	temp := filepath.Join(e.temp, "tmp")
-	if err := os.MkdirAll(temp, 0o700); err != nil {
+	temp, err := e.commandTemp()
+	if err != nil {
 		return nil, fmt.Errorf("making a temporary folder for commands: %w", err)
 	}
 	r, w, err := os.Pipe()
@@ -44,11 +44,16 @@ func (e *Env) start(a bashArgs) (*job, error) {
 		return nil, fmt.Errorf("starting a command: %w", err)
 	}
 	defer w.Close()
+	box := e.box
+	if a.Unconfined {
+		box = nil
+	}
 	process, err := sandbox.Start(sandbox.Command{
 		Path: shell,
 		Args: []string{"bash", "--noprofile", "--norc", "-c", a.Command},
 		Dir:  dir,
 		Env:  childEnv(os.Environ(), e.PassEnv, temp, a.Env),
+		Box:  box,
 	}, w)
 	if err != nil {
 		r.Close()

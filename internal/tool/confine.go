@@ -1,0 +1,82 @@
+package tool
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"banyan/internal/sandbox"
+)
+
+// Confine puts all commands from now on in a box, as strong a one as this
+// machine has, and tells how strong that is and why not stronger. With
+// sandbox.None nothing is confined: say so and ask before commands run.
+//
+// Commands may then change the workspace, the user's caches and a private /tmp,
+// read what holds no keys, and talk to nobody but themselves. A call leaves the
+// box by "unconfined", for which a person is asked. hidden are more files and
+// folders that commands may not read: our own credentials.
+func (e *Env) Confine(hidden ...string) (sandbox.Strength, error) {
+	strength, why := sandbox.Available()
+	if strength == sandbox.None {
+		return strength, why
+	}
+	temp, err := e.commandTemp()
+	if err != nil {
+		return sandbox.None, err
+	}
+	b := &sandbox.Box{Temp: temp, Hidden: hidden}
+	for _, r := range e.roots {
+		b.Write = append(b.Write, r.dir)
+		for _, name := range steering {
+			b.ReadOnly = append(b.ReadOnly, filepath.Join(r.dir, name))
+		}
+	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		b.Write = append(b.Write, cache)
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		for _, name := range keyFolders {
+			b.Hidden = append(b.Hidden, filepath.Join(home, name))
+		}
+	}
+	b.Hidden = append(b.Hidden, doors...)
+	if agent := os.Getenv("SSH_AUTH_SOCK"); agent != "" {
+		b.Hidden = append(b.Hidden, agent)
+	}
+	b.Hidden = existing(b.Hidden)
+	b.Write = existing(b.Write)
+	e.box = b
+	return strength, why
+}
+
+// steering are files of a workspace that run programs outside of the box, later.
+var steering = []string{".git/hooks", ".git/config", ".banyan", ".mcp.json", ".envrc", ".vscode", ".idea"}
+
+// keyFolders are files and folders of keys in a home.
+var keyFolders = []string{
+	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker/config.json", ".config/gh", ".config/gcloud", ".config/hub", ".password-store",
+	".netrc", ".npmrc", ".pypirc", ".git-credentials", ".config/git/credentials", ".cargo/credentials", ".cargo/credentials.toml", ".vault-token",
+	".local/share/keyrings", ".mozilla", ".config/google-chrome", ".config/chromium", ".bash_history", ".zsh_history",
+	".claude", ".codex", ".gemini", ".pi",
+}
+
+// doors are sockets by which a program gets others to work for it.
+var doors = []string{"/run/docker.sock", "/run/podman", "/run/containerd", "/run/dbus", "/run/user"}
+
+// existing are the paths that exist, without links.
+func existing(paths []string) []string {
+	var out []string
+	for _, path := range paths {
+		if p, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// commandTemp is the private folder that commands have as TMPDIR.
+func (e *Env) commandTemp() (string, error) {
+	temp := filepath.Join(e.temp, "tmp")
+	return temp, os.MkdirAll(temp, 0o700)
+}
