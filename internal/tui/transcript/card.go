@@ -97,7 +97,7 @@ func (s *sheet) header(c card, v tool.View) {
 	if c.writing { // what they are about stands at their beginning
 		args = args[:min(len(args), 4096)]
 	}
-	subject := rich.Verbatim(inert.Line(s.m.subject(c.name, args)), s.th.Subject, 0)
+	subject := rich.Verbatim(inert.Line(Subject(c.name, args)), s.th.Subject, 0)
 	spans := []rich.Span{rich.Verbatim(name, s.th.Tool, 0)}
 	at := s.say(name + " " + subject.Text)
 	spans[0].Src = at

@@ -21,11 +21,12 @@ type live struct {
 	texts map[int]*markdown.Stream // of blocks of text, by place in the content
 	retry *llm.Retry               // the last try failed and nothing came since
 
-	sheet *sheet // nil: nothing of it stays
-	stays bookmark
-	begin bookmark // before the block that is open, if stays.opened is not 0
-	block int      // highest number of a block that a delta was for
-	drawn *drawn   // nil: something has changed
+	sheet   *sheet // nil: nothing of it stays
+	stays   bookmark
+	begin   bookmark // before the block that is open, if stays.opened is not 0
+	growing bool     // whether the block that is open still grew when it was drawn
+	block   int      // highest number of a block that a delta was for
+	drawn   *drawn   // nil: something has changed
 }
 
 // bookmark is how much of a sheet stays.
@@ -121,12 +122,14 @@ func (m *Model) drawLive() *drawn {
 	content := l.fold.Message().Content
 	writing := l.fold.Writing()
 	for n := l.stays.content; n < len(content); n++ {
-		last := n == len(content)-1 && len(writing) == 0
-		if !last && l.stays.opened > 0 { // it has ended, which may show above what stays
+		last := n == len(content)-1
+		growing := last && len(writing) == 0
+		if l.stays.opened > 0 && l.growing != growing { // which may show above what stays
 			l.stays = l.begin
 			s = l.resume(m)
 		}
-		s.liveBlock(n, content[n], last)
+		l.growing = growing
+		s.liveBlock(n, content[n], growing)
 		if !last {
 			l.mark(n + 1)
 		}
@@ -144,8 +147,8 @@ func (m *Model) drawLive() *drawn {
 	return l.drawn
 }
 
-// liveBlock draws one block of the answer. While it grows, it is the last.
-func (s *sheet) liveBlock(n int, b llm.Block, last bool) {
+// liveBlock draws one block of the answer.
+func (s *sheet) liveBlock(n int, b llm.Block, growing bool) {
 	l, i := s.m.live, s.m.items.len()
 	switch b := b.(type) {
 	case llm.Text:
@@ -159,7 +162,7 @@ func (s *sheet) liveBlock(n int, b llm.Block, last bool) {
 	case llm.Thinking:
 		open := l.stays.opened > 0
 		if !open {
-			open = s.thinkingTitle(i, fmt.Sprintf("thinking:live:%d", n), b, last)
+			open = s.thinkingTitle(i, fmt.Sprintf("thinking:live:%d", n), b, growing)
 		}
 		if open {
 			s.grow(l.text(n, b.Text, s.th.Quiet()), margin+2)

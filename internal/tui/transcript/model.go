@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -26,7 +25,6 @@ type Model struct {
 	showThinking bool
 	toggled      map[string]bool // folds that differ from the setting above, by fold
 	siblings     func(session.ID) (i, n int)
-	subject      func(name string, args json.RawMessage) string
 	now          time.Time
 
 	cache  map[int]*drawn // by item
@@ -59,7 +57,6 @@ func New(th theme.Theme) *Model {
 		th: th, w: 80, h: 24, stick: true,
 		runs: map[string]*run{}, toggled: map[string]bool{}, cache: map[int]*drawn{},
 		siblings: func(session.ID) (int, int) { return 0, 1 },
-		subject:  Subject,
 	}
 }
 
@@ -87,13 +84,6 @@ func (m *Model) SetTheme(th theme.Theme) {
 // SetSiblings says how to find which of how many siblings a turn is, counted
 // from 1. It is called for the turns in view, once a frame.
 func (m *Model) SetSiblings(f func(session.ID) (i, n int)) { m.siblings = f }
-
-// SetSubject says how to name what a tool was called with; see [Subject] for
-// the usual way. Arguments may be incomplete.
-func (m *Model) SetSubject(f func(name string, args json.RawMessage) string) {
-	m.subject = f
-	m.redraw()
-}
 
 // SetNow tells the time, for how long a running call has taken. Without it no
 // such time is shown.
