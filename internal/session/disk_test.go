@@ -205,6 +205,21 @@ func TestTheFileGoesAway(t *testing.T) {
 	}
 }
 
+func TestClosed(t *testing.T) {
+	m := newOnDisk(t)
+	one := add(t, m, user("one"))
+	s := m.Snapshot()
+	if err := errors.Join(m.Close(), m.Close()); err != nil {
+		t.Errorf("closing twice: %v", err)
+	}
+	if _, err := m.Append(user("two")); !errors.Is(err, os.ErrClosed) || m.Snapshot().Len() != 1 {
+		t.Errorf("a closed session takes an entry: %v", err)
+	}
+	if s.Leaf() != one || len(s.PathIDs(one)) != 1 {
+		t.Error("a closed session's snapshot is gone")
+	}
+}
+
 func TestTornTail(t *testing.T) {
 	path := writeBytes(t, []byte(withHeader(header, chain(3)...)+`{"type":"message","id":"to`))
 	m := open(t, path)

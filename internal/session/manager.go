@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -50,6 +51,7 @@ type Manager struct {
 	version int      // of the file while old is not nil
 	origin  []int64  // where the lines of old stood in the file, by place in fold.mem
 	givenUp bool     // a Close has failed; the next one closes whatever is lost
+	closed  bool
 
 	snap *state // the current state, nil after a change
 }
@@ -150,6 +152,9 @@ func (m *Manager) AppendAll(ds ...Data) ([]Entry, error) {
 }
 
 func (m *Manager) writable() error {
+	if m.closed {
+		return fmt.Errorf("%s: the session is closed: %w", m.path, fs.ErrClosed)
+	}
 	if m.readOnly != "" {
 		return fmt.Errorf("%s cannot be written: %s; fork it to go on in a file of its own: %w", m.path, m.readOnly, jsonl.ErrReadOnly)
 	}
@@ -452,7 +457,7 @@ func (m *Manager) Notices() []string {
 // saved the error is an [*UnsavedError] and the session stays open, so that
 // [Manager.SaveAs] can still save them; a second Close gives them up.
 func (m *Manager) Close() error {
-	if m.log == nil {
+	if m.log == nil || m.closed {
 		return nil
 	}
 	_ = m.SavePosition() // a position that cannot be saved is no loss
@@ -461,6 +466,7 @@ func (m *Manager) Close() error {
 		m.givenUp = true
 		return fmt.Errorf("closing the session: %w", err)
 	}
+	m.closed = true
 	closeErr := m.log.Close()
 	if _, pending := errors.AsType[*jsonl.PendingError](closeErr); pending {
 		closeErr = m.log.Close() // they are entries, which err tells of, or a position
