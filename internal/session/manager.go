@@ -227,9 +227,14 @@ func (m *Manager) complete(d Data, parent ID, now time.Time) (Data, error) {
 		d.Target = m.fileID(n)
 		return d, nil
 	case Compaction:
-		if d.FirstKept != "" && !m.onPath(d.FirstKept) {
+		if d.FirstKept == "" {
+			return d, nil
+		}
+		n := m.Snapshot().Node(d.FirstKept)
+		if n == tree.None || m.fold.forest.View().Common(n, m.leaf) != n {
 			return nil, fmt.Errorf("a compaction cannot keep from entry %s on: it is not on the active path", d.FirstKept)
 		}
+		d.FirstKept = m.fileID(n)
 		return d, nil
 	}
 	return d, nil
@@ -237,11 +242,6 @@ func (m *Manager) complete(d Data, parent ID, now time.Time) (Data, error) {
 
 func notFound(s Snapshot, id ID) error {
 	return fmt.Errorf("entry %s not found%s", clip([]byte(id)), s.nearest(string(id)))
-}
-
-func (m *Manager) onPath(id ID) bool {
-	n := m.Snapshot().Node(id)
-	return n != tree.None && m.fold.forest.View().Common(n, m.leaf) == n
 }
 
 // commit writes lines and takes them into the session, whatever the disk says.
