@@ -94,7 +94,7 @@ func TestApprovalShowsADiff(t *testing.T) {
 	ask := asked(1)
 	ask.Call = llm.ToolCall{Name: "edit", Arguments: []byte(`{"path":"a.go"}`)}
 	ask.Preview = tool.Diff{Path: "a.go", Diff: "@@ -1,2 +1,3 @@\n-old line\n+new line\n+and another\n same\n@@ -40 +41 @@\n-x\n+y\n", Added: 3, Removed: 2}
-	tuitest.New(t).Open().Emit(ask).Sees("a.go", "1 -old line", "1 +new line", "2 +and another", "3  same", "⋮", "40 -x", "41 +y")
+	tuitest.New(t).Open().Emit(ask).Sees("a.go", "1 - old line", "1 + new line", "2 + and another", "3   same", "⋮", "40 - x", "41 + y")
 }
 
 // However long a command is, its end can be seen before it is approved, and the

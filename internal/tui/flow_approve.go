@@ -14,6 +14,7 @@ import (
 	"banyan/internal/tui/keymap"
 	"banyan/internal/tui/rich"
 	"banyan/internal/tui/theme"
+	"banyan/internal/tui/transcript"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -27,7 +28,15 @@ type approval struct {
 	choice int  // into answers
 	scroll int  // lines of the picture above its window
 	tight  bool // there is no room for blanks
+	drawn  drawn
 	quiet  time.Time
+}
+
+// drawn is the picture of what would run, for a width and a theme.
+type drawn struct {
+	width int
+	theme theme.Theme
+	lines []string
 }
 
 // quietTime is how long no key may have come before the first one counts.
@@ -182,8 +191,10 @@ const roomy = 12
 
 // Height implements [overlay].
 func (a *approval) Height(w, limit int) int {
-	a.tight = limit < roomy
-	picture, tail := a.picture(w), a.tail(w)
+	if a.tight = limit < roomy; a.drawn.width != w || a.drawn.theme != a.m.theme {
+		a.drawn = drawn{w, a.m.theme, a.picture(w)}
+	}
+	picture, tail := a.drawn.lines, a.tail(w)
 	h := min(limit, a.headRows()+len(picture)+len(tail))
 	room := h - a.headRows() - len(tail)
 	if room < len(picture) {
@@ -196,7 +207,7 @@ func (a *approval) Height(w, limit int) int {
 // View implements [overlay]: what would run, then the answers, which always
 // have their place.
 func (a *approval) View(w, h int) string {
-	picture, tail := a.picture(w), a.tail(w)
+	picture, tail := a.drawn.lines, a.tail(w)
 	room := max(0, h-a.headRows()-len(tail))
 	lines := []string{a.head(w), ""}[:a.headRows()]
 	if room >= len(picture) {
@@ -261,7 +272,11 @@ func (a *approval) tail(w int) []string {
 func (a *approval) picture(w int) []string {
 	switch p := a.asked.Preview.(type) {
 	case tool.Diff:
-		return append(a.m.wrapped(p.Path, a.m.theme.Strong, w), a.m.diffLines(p.Diff, w)...)
+		lines := a.m.wrapped(p.Path, a.m.theme.Strong, w)
+		for _, line := range transcript.Draw(p, w-3, a.m.theme) {
+			lines = append(lines, "  "+line)
+		}
+		return lines
 	case tool.Plain:
 		if p.Text != "" {
 			return a.m.wrapped(p.Text, a.m.theme.Text, w)

@@ -15,6 +15,7 @@ import (
 // bindings are the screen's own keys. They come before the editor's.
 func bindings() []keymap.Binding[*Model] {
 	empty := func(m *Model) bool { return m.editor.Empty() }
+	writing := func(m *Model) bool { return !m.editor.Normal() } // vi has a use for the key
 	return []keymap.Binding[*Model]{
 		{ID: "send", Keys: []string{"enter"}, Help: "send; while running: steer", Run: func(m *Model) tea.Cmd { return m.submit(false) }},
 		{ID: "follow-up", Keys: []string{"alt+enter"}, Help: "send when the turn has ended", Run: func(m *Model) tea.Cmd { return m.submit(true) }},
@@ -31,7 +32,7 @@ func bindings() []keymap.Binding[*Model] {
 		{ID: "palette", Keys: []string{"ctrl+p"}, Help: "all commands", Run: (*Model).palette},
 		{ID: "help", Keys: []string{"?"}, Help: "keys and commands, with an empty editor", When: empty, Run: (*Model).help},
 		{ID: "paste-image", Keys: []string{"ctrl+v", "alt+v"}, Help: "paste a picture", Run: (*Model).pasteImage},
-		{ID: "history", Keys: []string{"ctrl+r"}, Help: "search the prompts of the past", Run: (*Model).searchHistory},
+		{ID: "history", Keys: []string{"ctrl+r"}, Help: "search the prompts of the past", When: writing, Run: (*Model).searchHistory},
 
 		{ID: "expand-tools", Keys: []string{"ctrl+o"}, Help: "show all of what tools gave, or little", Run: func(m *Model) tea.Cmd {
 			m.transcript.ExpandTools(!m.transcript.ToolsExpanded())
@@ -126,6 +127,7 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 func (m *Model) escape() tea.Cmd {
 	switch {
 	case m.editor.Dismiss():
+	case m.editor.Escape():
 	case m.running != nil:
 		m.opts.Engine.Send(engine.Interrupt{})
 	case m.transcript.Selecting():

@@ -322,7 +322,10 @@ func TestSiblings(t *testing.T) {
 	}
 	d.Emit(engine.Moved{Session: d.Session.Snapshot()})
 	d.Sees("‹1/2›", "one way").Misses("other way")
-	d.Press("alt+right").WasSent(engine.Navigate{Target: second})
+	d.Press("alt+right")
+	if nav := d.Sent()[0].(engine.Navigate); nav.Target != second {
+		t.Errorf("went to %s, want %s", nav.Target, second)
+	}
 	d.Type("x").Press("alt+right").WasSent() // now it moves by word
 }
 
@@ -638,4 +641,14 @@ func TestFewColours(t *testing.T) {
 	if frame := d.Frame(); strings.Contains(frame, "38;") || strings.Contains(frame, "48;") {
 		t.Errorf("colours where there are none: %q", frame)
 	}
+}
+
+func TestVi(t *testing.T) {
+	d := tuitest.New(t, func(o *tui.Options) { o.Vi = true }).Open()
+	d.Type("hello world").Press("esc").Type("bD").Sees("› hello").Misses("world")
+	if shape := d.Model.View().Cursor.Shape; shape != tea.CursorBlock {
+		t.Errorf("the caret's shape is %v", shape)
+	}
+	d.Type("A").Type("there").Press("enter").WasSent(engine.Submit{Text: "hello there"})
+	d.Emit(engine.Started{What: "turn", At: tuitest.Start}).Type("x").Press("esc").WasSent().Press("esc").WasSent(engine.Interrupt{})
 }

@@ -38,6 +38,7 @@ type Options struct {
 	// DoubleEscape is the command that Esc Esc runs with an empty editor,
 	// "tree" or "branch"; "none" for nothing. Empty is "tree".
 	DoubleEscape string
+	Vi           bool // write prompts with vi's keys
 	NoMouse      bool // leave the mouse to the terminal
 	NoTitle      bool // leave the window's title alone
 	NoProgress   bool // do not show in the terminal's own bar that something runs
@@ -158,7 +159,7 @@ func New(o Options) *Model {
 	m.keys = keymap.New(bindings(), o.Keys)
 	m.transcript = transcript.New(th)
 	m.transcript.SetSiblings(m.siblings)
-	m.editor = editor.New(editor.Options{Placeholder: "Ask, or / for commands", Keys: o.Keys})
+	m.editor = editor.New(editor.Options{Placeholder: "Ask, or / for commands", Keys: o.Keys, Vi: o.Vi})
 	m.editor.SetTheme(th)
 	m.editor.SetSources(m.sources()...)
 	if err != nil {

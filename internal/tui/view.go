@@ -42,7 +42,9 @@ func (m *Model) View() tea.View {
 	v.Content = strings.Join(append(lines, m.footer()), "\n")
 	if caret {
 		v.Cursor = tea.NewCursor(min(x, m.width-1), at+y)
-		v.Cursor.Shape = tea.CursorBar
+		if v.Cursor.Shape = tea.CursorBar; m.top() == nil && m.editor.Normal() {
+			v.Cursor.Shape = tea.CursorBlock
+		}
 	}
 	return v
 }

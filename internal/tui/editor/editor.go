@@ -19,6 +19,7 @@ type Options struct {
 	Sources     []Source            // of completion, asked in order
 	Command     string              // of the external editor; empty for $VISUAL, then $EDITOR
 	Secret      bool                // draw dots
+	Vi          bool                // Escape leads to vi's commands
 }
 
 // Model is a text field. Its owner calls [Model.Update] with messages, and
@@ -49,6 +50,7 @@ type Model struct {
 	present string   // what was being written before one was shown
 	stashed string
 
+	vi  vi
 	pop popup
 
 	width, limit int // cells, and the most rows
@@ -146,11 +148,12 @@ func (m *Model) addImage(image llm.Image) string {
 	return m.addChip(chip{label: fmt.Sprintf("[Image #%d]", m.images), image: &image})
 }
 
-// Clear empties the field and keeps what was in it in the history.
+// Clear empties the field, to write anew, and keeps what was in it in the history.
 func (m *Model) Clear() {
 	m.remember(m.buf.text())
 	m.setRaw("")
 	m.undo = undo{}
+	m.vi = vi{}
 	m.closePopup()
 	m.look()
 }
@@ -178,7 +181,9 @@ func (m *Model) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	was, version := m.caret, m.version
 	m.prev, m.last = m.last, other
 	var cmd tea.Cmd
-	if b, ok := m.keys.Find(m, msg.String()); ok {
+	if m.vi.normal && m.viKey(msg) {
+		return true, m.changed()
+	} else if b, ok := m.keys.Find(m, msg.String()); ok {
 		cmd = b.Run(m)
 	} else if msg.Text != "" {
 		m.edit(m.caret, m.caret, m.admit(msg.Text), true)

@@ -180,6 +180,48 @@ func TestBackslashContinues(t *testing.T) {
 	}
 }
 
+func TestVi(t *testing.T) {
+	for _, tt := range []struct{ start, keys, want string }{
+		{"one two", "x", "one t|w"},
+		{"one two", "0x", "|ne two"},
+		{"one two", "bD", "one| "},
+		{"one two three", "0dw", "|two three"},
+		{"one two three", "02dw", "|three"},
+		{"one two three", "0wcwTWO", "one TWO| three"},
+		{"one two three", "0de", "| two three"},
+		{"one, two", "0dw", "|, two"},
+		{"one two", "0db", "|one two"},
+		{"one two", "b~", "one |two"},
+		{"one two", "0rX", "|Xne two"},
+		{"one two", "IX", "X|one two"},
+		{"one two", "hAX", "one twoX|"},
+		{"one\ntwo\nthree", "ggdd", "|two\nthree"},
+		{"one\ntwo\nthree", "dd", "one\n|two"},
+		{"one\ntwo\nthree", "gg2dd", "|three"},
+		{"one\ntwo\nthree", "ggyyp", "one\n|one\ntwo\nthree"},
+		{"one\ntwo\nthree", "ggddP", "|one\ntwo\nthree"},
+		{"one\ntwo\nthree", "kdk", "|three"},
+		{"one\ntwo", "kccX", "X|\ntwo"},
+		{"one", "oX", "one\nX|"},
+		{"one", "OX", "X|\none"},
+		{"one two", "bDu", "one |two"},
+		{"世界 x", "0x", "|界 x"},
+		{"ab", "0xp", "b|a"},
+		{"", "xdwhp", "|"},
+	} {
+		m := New(Options{Vi: true})
+		m.SetSize(40, 5)
+		m.Paste(tt.start)
+		if !m.Escape() || !m.Normal() {
+			t.Fatal("Escape leads to commands")
+		}
+		press(t, m, tt.keys)
+		if got := shown(m); got != tt.want {
+			t.Errorf("%q, %s: %q, want %q", tt.start, tt.keys, got, tt.want)
+		}
+	}
+}
+
 func TestClick(t *testing.T) {
 	m := New(Options{})
 	m.SetSize(12, 5)
@@ -270,11 +312,11 @@ var texts = rapid.OneOf(
 func TestRandomKeys(t *testing.T) {
 	keys := []string{"left", "right", "up", "down", "home", "end", "backspace", "delete", "ctrl+w", "ctrl+k", "ctrl+u", "ctrl+y", "alt+y", "alt+b", "alt+f", "alt+d", "ctrl+_", "alt+_", "ctrl+j", "ctrl+s"}
 	rapid.Check(t, func(rt *rapid.T) {
-		m := New(Options{})
+		m := New(Options{Vi: rapid.Bool().Draw(rt, "vi")})
 		w, h := rapid.IntRange(8, 40).Draw(rt, "w"), rapid.IntRange(1, 6).Draw(rt, "h")
 		m.SetSize(w, h)
 		for range rapid.IntRange(0, 60).Draw(rt, "steps") {
-			switch rapid.IntRange(0, 6).Draw(rt, "kind") {
+			switch rapid.IntRange(0, 7).Draw(rt, "kind") {
 			case 0:
 				m.Insert(texts.Draw(rt, "text"))
 			case 1:
@@ -282,6 +324,9 @@ func TestRandomKeys(t *testing.T) {
 			case 2:
 				m.Click(rapid.IntRange(0, 40).Draw(rt, "x"), rapid.IntRange(0, 6).Draw(rt, "y"))
 			case 3:
+				m.Escape()
+				press(t, m, rapid.StringMatching(`[hlwbe0$jkGgdcyxsDCSpPuiaIAoOr2]{0,6}`).Draw(rt, "vi"))
+			case 4:
 				m.SetSize(rapid.IntRange(8, 40).Draw(rt, "w"), h)
 			default:
 				press(t, m, rapid.SampledFrom(keys).Draw(rt, "key"))

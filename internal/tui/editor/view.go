@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"banyan/internal/tui/inert"
+	"banyan/internal/tui/theme"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -133,7 +134,7 @@ func (m *Model) View() string {
 		case i > 0:
 			b.WriteString("\n  ")
 		case m.seen.top == row{}:
-			b.WriteString(m.theme.Accent.Paint(prompt))
+			b.WriteString(m.promptStyle().Paint(prompt))
 		default:
 			b.WriteString(m.theme.Faint.Paint("↑ "))
 		}
@@ -143,6 +144,14 @@ func (m *Model) View() string {
 		b.WriteString(m.theme.Faint.Paint(ansi.Truncate(m.opts.Placeholder, m.wrapWidth(), "…")))
 	}
 	return b.String()
+}
+
+// promptStyle says whether keys write or command.
+func (m *Model) promptStyle() theme.Style {
+	if m.vi.normal {
+		return m.theme.Warning
+	}
+	return m.theme.Accent
 }
 
 // paint draws one row, chips in their own style.
