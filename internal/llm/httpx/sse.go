@@ -108,7 +108,7 @@ func (r *Reader) readLine() error {
 				continue
 			}
 		}
-		end := bytes.IndexAny(chunk, "\r\n")
+		end := lineEnd(chunk)
 		if end < 0 {
 			r.line = append(r.line, chunk...)
 			r.discard(len(chunk))
@@ -126,6 +126,18 @@ func (r *Reader) readLine() error {
 		}
 		return nil
 	}
+}
+
+// lineEnd is the place of the first CR or LF, or -1.
+func lineEnd(b []byte) int {
+	lf := bytes.IndexByte(b, '\n')
+	if lf >= 0 {
+		b = b[:lf]
+	}
+	if cr := bytes.IndexByte(b, '\r'); cr >= 0 {
+		return cr
+	}
+	return lf
 }
 
 // discard drops bytes that are in the buffer, which cannot fail.

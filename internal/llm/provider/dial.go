@@ -55,12 +55,7 @@ func (c *Catalog) client(ref models.Ref) (llm.Client, error) {
 	if !p.Local && !c.hasKey(p) {
 		return nil, missing(p)
 	}
-	stored, err := c.credentials.key(p.Name)
-	if err != nil {
-		return nil, err
-	}
-	secret := cmp.Or(c.fromEnv(p.KeyEnv), stored, p.key)
-	client, err := c.keyed(p, secret)
+	client, err := c.keyed(p)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +63,18 @@ func (c *Catalog) client(ref models.Ref) (llm.Client, error) {
 	return llm.WithRetry(models.Meter(client, model), c.config.Retry), nil
 }
 
-// keyed makes the client of a provider with a key, or what stands for one.
-func (c *Catalog) keyed(p Provider, secret string) (llm.Client, error) {
+// keyed makes the client of a provider with its key: from the environment as it
+// is, else from what is kept or stands in models.json, which may be a command
+// or name a variable.
+func (c *Catalog) keyed(p Provider) (llm.Client, error) {
+	if key := c.fromEnv(p.KeyEnv); key != "" {
+		return c.dial(p, key), nil
+	}
+	stored, err := c.credentials.key(p.Name)
+	if err != nil {
+		return nil, err
+	}
+	secret := cmp.Or(stored, p.key)
 	if !strings.HasPrefix(secret, "!") {
 		key, err := reveal(context.Background(), secret, c.config.Env)
 		if err != nil {
@@ -131,9 +136,10 @@ func (c *Catalog) dial(p Provider, key string) llm.Client {
 func (c *Catalog) headers(p Provider, key *string) map[string]string {
 	out := map[string]string{}
 	for name, value := range p.headers {
-		if v, err := reveal(context.Background(), strings.TrimPrefix(value, "!"), c.config.Env); err == nil {
-			out[name] = v
+		if variable, ok := strings.CutPrefix(value, "$"); ok {
+			value = c.config.Env(strings.Trim(variable, "{}"))
 		}
+		out[name] = value
 	}
 	if p.KeyHeader != "" && *key != "" {
 		out[p.KeyHeader], *key = *key, ""

@@ -19,13 +19,15 @@ func (c *Catalog) List(ctx context.Context, name string) ([]llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	stored, err := c.credentials.key(name)
-	if err != nil {
-		return nil, err
-	}
-	key, err := reveal(ctx, cmp.Or(c.fromEnv(p.KeyEnv), stored, p.key), c.config.Env)
-	if err != nil {
-		return nil, err
+	key := c.fromEnv(p.KeyEnv)
+	if key == "" {
+		stored, err := c.credentials.key(name)
+		if err != nil {
+			return nil, err
+		}
+		if key, err = reveal(ctx, cmp.Or(stored, p.key), c.config.Env); err != nil {
+			return nil, err
+		}
 	}
 	return c.list(ctx, p, key)
 }

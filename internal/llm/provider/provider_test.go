@@ -194,6 +194,21 @@ func TestCommandKeys(t *testing.T) {
 	}
 }
 
+// TestEnvironmentKeys are taken as they are: none of them is a command.
+func TestEnvironmentKeys(t *testing.T) {
+	dialect := llmtest.Chat{}
+	srv := llmtest.NewServer(t, dialect, llmtest.Stream(dialect.Frames(llmtest.Reply{Parts: []llmtest.Part{{Text: "ok"}}})...))
+	cat := provider.Open(provider.Config{Env: env("XAI_API_KEY", "!echo no", "XAI_BASE_URL", srv.URL)})
+	client, err := cat.New(models.Ref{Provider: "xai", Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = llmtest.Answer(t.Context(), client, llm.Request{Model: "m", Messages: []llm.Message{llm.UserText("hi", time.Time{})}})
+	if got := srv.Received()[0].Header.Get("Authorization"); err != nil || got != "Bearer !echo no" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestExpiredKey: a key that a command gives is asked for again when it is
 // refused, once.
 func TestExpiredKey(t *testing.T) {
