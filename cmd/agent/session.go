@@ -223,7 +223,7 @@ func runShow(r *sessionRun, args []string) error {
 	shown := s.Show()
 	return r.print(shown, func(w io.Writer) {
 		fmt.Fprintf(w, "id        %s\nfile      %s\nfolder    %s\nname      %s\ncreated   %s\nleaf      %s\nentries   %d, of them %d messages\nsize      %d bytes\n",
-			inert.Line(shown.ID), s.Path(), inert.Line(shown.Cwd), inert.Line(shown.Name), s.Header().Time.Format(time.RFC3339), orRoot(s.Leaf()), shown.Entries, shown.Messages, shown.Bytes)
+			inert.Line(shown.ID), inert.Line(s.Path()), inert.Line(shown.Cwd), inert.Line(shown.Name), s.Header().Time.Format(time.RFC3339), orRoot(s.Leaf()), shown.Entries, shown.Messages, shown.Bytes)
 		if shown.Parent != "" {
 			fmt.Fprintf(w, "parent    %s\n", inert.Line(shown.Parent))
 		}

@@ -308,6 +308,25 @@ func checkRepair(t *testing.T, path string, tt bad) {
 	}
 }
 
+// TestErrorsArePrintable: what a file says does not reach a terminal raw.
+func TestErrorsArePrintable(t *testing.T) {
+	evil := `\u001b]0;x\u0007\u202e`
+	s := look(t, write(t, header, strings.ReplaceAll(msg("@1", "@0", "x"), "@", evil), strings.ReplaceAll(msg("@2", "@1", "x"), "@", evil)))
+	_, err := s.Resolve("\x1b]0")
+	texts := []string{err.Error()}
+	for _, p := range s.Problems() {
+		texts = append(texts, p.Text)
+	}
+	if len(texts) != 2 {
+		t.Errorf("texts %q", texts)
+	}
+	for _, text := range texts {
+		if strings.ContainsAny(text, "\x1b\x07\u202e") {
+			t.Errorf("raw: %q", text)
+		}
+	}
+}
+
 // TestBadPlaces are the entries of list A that are no text: they are answered at
 // once, and listing passes over them.
 func TestBadPlaces(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"banyan/internal/jsonl"
 	"banyan/internal/llm"
@@ -516,13 +517,20 @@ func unquoteBytes(value []byte) ([]byte, bool) {
 	return []byte(s), ok
 }
 
-// clip shortens what a message quotes.
+// clip shortens what a message quotes, and makes it safe to print: ids and
+// labels may hold anything.
 func clip(b []byte) string {
 	const most = 60
+	text := string(b)
 	if len(b) > most {
-		return string(b[:most]) + "…"
+		text = string(b[:most]) + "…"
 	}
-	return string(b)
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 // lineCounter finds the numbers of lines from their offsets. Offsets rise, but

@@ -159,7 +159,7 @@ func (m *Manager) writable() error {
 		return fmt.Errorf("%s cannot be written: %s; fork it to go on in a file of its own: %w", m.path, m.readOnly, jsonl.ErrReadOnly)
 	}
 	if n, ok := m.fold.resolve(m.fileID(m.leaf)); m.leaf != tree.None && (!ok || n != m.leaf) {
-		return fmt.Errorf("entry %s has the id of a later entry of the file, so nothing can be hung below it; fork it to go on there", m.fold.ids.view().id(m.leaf))
+		return fmt.Errorf("entry %s has the id of a later entry of the file, so nothing can be hung below it; fork it to go on there", clip([]byte(m.idOf(m.leaf))))
 	}
 	return nil
 }
@@ -222,7 +222,7 @@ func (m *Manager) complete(d Data, parent ID, now time.Time) (Data, error) {
 			return nil, notFound(m.Snapshot(), d.Target)
 		}
 		if again, _ := m.fold.resolve(m.fileID(n)); again != n {
-			return nil, fmt.Errorf("entry %s has the id of a later entry of the file, so it cannot be labelled", d.Target)
+			return nil, fmt.Errorf("entry %s has the id of a later entry of the file, so it cannot be labelled", clip([]byte(d.Target)))
 		}
 		d.Target = m.fileID(n)
 		return d, nil
@@ -232,7 +232,7 @@ func (m *Manager) complete(d Data, parent ID, now time.Time) (Data, error) {
 		}
 		n := m.Snapshot().Node(d.FirstKept)
 		if n == tree.None || m.fold.forest.View().Common(n, m.leaf) != n {
-			return nil, fmt.Errorf("a compaction cannot keep from entry %s on: it is not on the active path", d.FirstKept)
+			return nil, fmt.Errorf("a compaction cannot keep from entry %s on: it is not on the active path", clip([]byte(d.FirstKept)))
 		}
 		d.FirstKept = m.fileID(n)
 		return d, nil

@@ -33,6 +33,9 @@ func Open(path string, o Options) (*Manager, error) {
 	return m, nil
 }
 
+// lookingOnly is why a session is read-only whose file may be well.
+const lookingOnly = "it was opened for looking only"
+
 // openLog opens the file, for writing if it can be written.
 func openLog(path string, o Options) (log *jsonl.Log, why string, err error) {
 	if !o.ReadOnly {
@@ -51,7 +54,7 @@ func openLog(path string, o Options) (log *jsonl.Log, why string, err error) {
 			return nil, "", openError(path, err)
 		}
 	} else {
-		why = "it was opened for looking only"
+		why = lookingOnly
 	}
 	log, err = jsonl.Open(path, jsonl.Options{FS: o.FS, ReadOnly: true})
 	if err != nil {
@@ -108,7 +111,7 @@ func (m *Manager) load() error {
 	}
 	m.number()
 	m.sealed = l.readOnly
-	if m.readOnly == "" {
+	if m.sealed != "" {
 		m.readOnly = m.sealed
 	}
 	return nil

@@ -37,6 +37,9 @@ func (s Snapshot) Show() Shown {
 		ID: h.ID, Version: h.Version, Cwd: h.Cwd, Name: s.Name(), Leaf: orNull(s.Leaf()), Entries: s.Len(),
 		Bytes: s.Bytes(), Parent: h.Parent, Problems: append([]Problem{}, s.Problems()...), ReadOnly: s.ReadOnly(),
 	}
+	if shown.ReadOnly == lookingOnly {
+		shown.ReadOnly = "" // that is us, not the file
+	}
 	for n := range tree.Node(s.Len()) {
 		if s.Class(n).Kind == (Message{}).kind() {
 			shown.Messages++

@@ -129,11 +129,11 @@ func (st *state) line(n tree.Node) ([]byte, error) {
 	}
 	line, err := st.read(st.pos[n])
 	if err != nil {
-		return nil, fmt.Errorf("reading entry %s: %w", st.ids.id(n), err)
+		return nil, fmt.Errorf("reading entry %s: %w", clip([]byte(st.ids.id(n))), err)
 	}
 	h, _ := readHead(line)
 	if id, ok := unquote(h.id); !ok || ID(id) != st.fileID(n) {
-		return nil, fmt.Errorf("reading entry %s of %s: the file was changed by another program; open it again", st.ids.id(n), st.path)
+		return nil, fmt.Errorf("reading entry %s of %s: the file was changed by another program; open it again", clip([]byte(st.ids.id(n))), st.path)
 	}
 	return line, nil
 }
