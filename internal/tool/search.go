@@ -15,16 +15,19 @@ import (
 
 // search looks for a pattern in files, line by line.
 //
-// Trying each line by itself is slow, so the next match is looked for in a
-// larger piece of the file (with ^ and $ at line ends), and the line that it
-// begins in is then tried by itself. No line is missed: where a line matches by
-// itself, the piece has a match that begins in that line or before it, and after
-// a line that only began a longer match the search goes on with the next line.
-// Patterns about the whole text (\A, \z) and lines that end in CR take the slow
-// way.
+// Trying each line by itself is slow. So candidates are looked for in a larger
+// piece of the file, and the line of a candidate is then tried by itself. Where
+// every match must contain a certain text, candidates are the lines that contain
+// it. Else they are the lines in which a match of the piece begins (with ^ and $
+// at line ends). No line is missed: where a line matches by itself, the piece has
+// a match that begins in that line or before it, and after a line that only
+// began a longer match the search goes on with the next line. What is left,
+// patterns about the whole text (\A, \z) and lines that end in CR, takes the
+// slow way.
 type search struct {
 	line      *regexp.Regexp // for one line
-	piece     *regexp.Regexp // for many; nil if only the slow way is right
+	piece     *regexp.Regexp // for many; nil if that would not be right
+	must      needle         // what every match contains
 	context   int            // lines
 	filesOnly bool
 	countOnly bool
@@ -53,6 +56,9 @@ func newSearch(a grepArgs) (*search, error) {
 	}
 	if s.countOnly {
 		s.enough = 1 << 40
+	}
+	if tree, err := syntax.Parse(pattern, syntax.Perl); err == nil {
+		s.must = required(tree.Simplify())
 	}
 	pattern = "(?m:" + pattern + ")"
 	if tree, err := syntax.Parse(pattern, syntax.Perl); err == nil && !aboutWholeText(tree) {
@@ -113,19 +119,15 @@ func (s *search) file(ctx context.Context, p place, rel string) (fileHits, error
 // in searches a piece of a file that begins at line first. It returns true when
 // there is no need to go on.
 func (s *search) in(piece []byte, first int, hits *fileHits) (stop bool) {
-	slow := s.piece == nil || bytes.IndexByte(piece, '\r') >= 0
+	next := s.candidates(piece)
 	number, counted := first, 0 // the line of offset counted
 	shown := 0                  // offset up to which lines are in hits
 	for at := 0; at < len(piece); {
-		start, end := at, lineEnd(piece, at)
-		if !slow {
-			m := s.piece.FindIndex(piece[at:])
-			if m == nil || at+m[0] == len(piece) && piece[len(piece)-1] == '\n' {
-				return false // nothing, or only after the last line
-			}
-			start = bytes.LastIndexByte(piece[:at+m[0]], '\n') + 1
-			end = lineEnd(piece, at+m[0])
+		found := next(at)
+		if found < 0 {
+			return false
 		}
+		start, end := bytes.LastIndexByte(piece[:found], '\n')+1, lineEnd(piece, found)
 		line := bytes.TrimSuffix(piece[start:end], []byte{'\r'})
 		if m := s.line.FindIndex(line); m != nil {
 			number += bytes.Count(piece[counted:start], []byte{'\n'})
@@ -147,6 +149,30 @@ func (s *search) in(piece []byte, first int, hits *fileHits) (stop bool) {
 		at = end + 1
 	}
 	return false
+}
+
+// candidates makes a function that gives, from an offset at the start of a line,
+// an offset in the next line that may match, or -1.
+func (s *search) candidates(piece []byte) func(at int) int {
+	if in, ok := s.must.in(piece); ok {
+		return func(at int) int {
+			i := bytes.Index(in[at:], s.must.text)
+			if i < 0 {
+				return -1
+			}
+			return at + i
+		}
+	}
+	if s.piece == nil || bytes.IndexByte(piece, '\r') >= 0 {
+		return func(at int) int { return at }
+	}
+	return func(at int) int {
+		m := s.piece.FindIndex(piece[at:])
+		if m == nil || at+m[0] == len(piece) && piece[len(piece)-1] == '\n' {
+			return -1 // nothing, or only after the last line
+		}
+		return at + m[0]
+	}
 }
 
 // before adds the context lines before the match that begins at start, from

@@ -85,8 +85,8 @@ func TestGrepContextGroups(t *testing.T) {
 // The fast way through a file finds what the slow way finds: each line by
 // itself.
 func TestSearchFindsLinesByThemselves(t *testing.T) {
-	atom := rapid.SampledFrom([]string{"a", "b", ".", "^", "$", `\s`, `\n`, "[^a]", `\b`, `\A`, `\z`, "(a|b)", "a*", "", `\S+`, "(?i:A)", "b?"})
-	piece := rapid.SampledFrom([]string{"a", "b", " ", "\n", "\n\n", "ab", "\r\n", "é", "\t"})
+	atom := rapid.SampledFrom([]string{"a", "b", ".", "^", "$", `\s`, `\n`, "[^a]", `\b`, `\A`, `\z`, "(a|b)", "a*", "", `\S+`, "(?i:A)", "b?", "ab", "(?i:kA)", "(?i:b)", "(ab)+"})
+	piece := rapid.SampledFrom([]string{"a", "b", " ", "\n", "\n\n", "ab", "\r\n", "é", "\t", "\u212a", "A", "k"})
 	b := newBench(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		pattern := strings.Join(rapid.SliceOfN(atom, 1, 4).Draw(rt, "pattern"), "")
