@@ -67,6 +67,7 @@ type SetName struct{ Name string }
 // before the first entry. It is answered by one [Moved] or one [Stayed].
 type Navigate struct {
 	Target session.ID
+	At     bool // to the entry itself, whatever it is
 	// Summarize what is left behind, with more instructions or instead of the usual ones.
 	Summarize    bool
 	Instructions string
@@ -75,6 +76,19 @@ type Navigate struct {
 	Label string
 	// Interrupt ends what runs first.
 	Interrupt bool
+}
+
+// CherryPick appends copies of entries below the leaf; of an answer that calls
+// tools with its results. It is answered by one [Moved] or one [Stayed].
+type CherryPick struct{ Entries []session.ID } // at least one
+
+// Merge takes over what the path to an entry has and the active path has not:
+// as copies, or as a summary. It is answered by one [Moved] or one [Stayed].
+type Merge struct {
+	Target       session.ID
+	Summarize    bool
+	Instructions string
+	Replace      bool // Instructions go instead of the usual ones
 }
 
 // RunCommand runs a shell command of the user's and records it. It asks nobody.
@@ -121,6 +135,8 @@ func (SetPermission) isCommand() {}
 func (SetLabel) isCommand()      {}
 func (SetName) isCommand()       {}
 func (Navigate) isCommand()      {}
+func (CherryPick) isCommand()    {}
+func (Merge) isCommand()         {}
 func (RunCommand) isCommand()    {}
 func (Inspect) isCommand()       {}
 func (Compact) isCommand()       {}

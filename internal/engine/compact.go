@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,9 @@ func (e *Engine) compactPath(ctx context.Context, s summariser, why CompactionRe
 	_ = e.do(func() error { e.emit(CompactionStarted{why}); return nil })
 	ended := CompactionEnded{Reason: why, Before: plan.Before, Err: err}
 	if err == nil {
-		ended.After, ended.Err = e.applyCompaction(ctx, s, plan)
+		ended.After, ended.Err = e.applyCompaction(ctx, s, CompactPreparation{
+			Reason: why, FirstKept: plan.FirstKept, TokensBefore: plan.Before, Instructions: focus,
+		}, plan)
 	}
 	_ = e.do(func() error { e.emit(ended); return nil })
 	return ended.Err
@@ -65,20 +68,52 @@ func (e *Engine) planCompaction(focus string) (summary.Compaction, error) {
 	return plan, nil
 }
 
-func (e *Engine) applyCompaction(ctx context.Context, s summariser, plan summary.Compaction) (after int, err error) {
-	text, usage, err := s.run(ctx, plan.Job)
+func (e *Engine) applyCompaction(ctx context.Context, s summariser, p CompactPreparation, plan summary.Compaction) (after int, err error) {
+	c, err := s.compaction(ctx, p, plan)
 	if err != nil {
 		return 0, err
 	}
+	done := CompactDone{FromHook: c.FromHook}
 	err = e.do(func() error {
-		err := e.append(session.Compaction{
-			Summary: plan.Finish(text), FirstKept: plan.FirstKept, TokensBefore: plan.Before,
-			Details: &plan.Files, Usage: &usage,
-		})
+		if err := e.append(c); err != nil {
+			return err
+		}
+		snap := e.session.Snapshot()
 		after = e.estimate()
+		done.Entry, _, err = snap.Entry(snap.Leaf())
 		return err
 	})
+	if err == nil && e.cfg.Hooks != nil {
+		e.cfg.Hooks.Compact(ctx, done)
+	}
 	return after, err
+}
+
+// compaction is the summary of a hook that brings one, else the model's.
+func (s summariser) compaction(ctx context.Context, p CompactPreparation, plan summary.Compaction) (session.Compaction, error) {
+	if h := s.cfg.Hooks; h != nil {
+		var snap session.Snapshot
+		_ = s.do(func() error { snap = s.session.Snapshot(); return nil })
+		var err error
+		if p.Path, err = snap.Branch(snap.Leaf()); err != nil {
+			return session.Compaction{}, err
+		}
+		change, err := h.BeforeCompact(ctx, p)
+		if err != nil {
+			return session.Compaction{}, err
+		}
+		if c := change.Summary; c != nil {
+			given := *c
+			given.TokensBefore, given.FromHook = plan.Before, true
+			given.FirstKept = cmp.Or(given.FirstKept, plan.FirstKept)
+			return given, nil
+		}
+	}
+	text, usage, err := s.run(ctx, plan.Job)
+	return session.Compaction{
+		Summary: plan.Finish(text), FirstKept: plan.FirstKept, TokensBefore: plan.Before,
+		Details: &plan.Files, Usage: &usage,
+	}, err
 }
 
 // reserve and keepRecent are settings, made small enough for small windows:

@@ -46,7 +46,10 @@ type Config struct {
 	System     string             // system prompt; the same for every request of a session
 	Policy     *permission.Policy // who may do what; never nil
 	Compaction Compaction
-	Hooks      Hooks // of extensions; nil for none
+	// BranchInstructions say what summaries of branches should look at, besides
+	// the usual and what the user says each time.
+	BranchInstructions string
+	Hooks              Hooks // of extensions; nil for none
 	// MaxRounds limits the requests of a turn; 0 means no limit.
 	MaxRounds int
 	// RetryAfter is the time between tries to save what the disk refused; zero
@@ -250,6 +253,10 @@ func (e *Engine) handle(c Command) {
 		e.record("name the session", session.Info{Name: c.Name})
 	case Navigate:
 		e.navigate(c)
+	case CherryPick:
+		e.cherryPick(c)
+	case Merge:
+		e.merge(c)
 	case RunCommand:
 		e.runCommand(c)
 	case Inspect:

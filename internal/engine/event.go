@@ -36,7 +36,7 @@ type Moved struct {
 	Draft   *Draft
 }
 
-// Stayed: a [Navigate] was not done and nothing has changed.
+// Stayed: a [Navigate], [CherryPick] or [Merge] was not done and nothing has changed.
 type Stayed struct {
 	Target session.ID
 	Err    error // why; nil where the leaf is there already, context.Canceled when interrupted

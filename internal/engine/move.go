@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"banyan/internal/llm"
 	"banyan/internal/session"
@@ -83,7 +84,9 @@ func planMove(snap session.Snapshot, n Navigate) (*move, error) {
 		if !ok {
 			return nil, fmt.Errorf("there is no entry %s in this session", n.Target)
 		}
-		m.to, m.draft = landing(entry)
+		if m.to = entry.ID; !n.At {
+			m.to, m.draft = landing(entry)
+		}
 	}
 	if _, err := snap.State(m.to); err != nil {
 		return nil, err
@@ -165,13 +168,23 @@ func (m *move) take(c TreeChange) {
 	}
 }
 
+// options say how the summary is to be made. What the user always wants it to
+// look at comes before what they want now.
+func (m *move) options(s summariser) summary.BranchOptions {
+	instructions := m.Instructions
+	if !m.Replace {
+		instructions = strings.TrimSpace(s.cfg.BranchInstructions + "\n" + instructions)
+	}
+	return summary.BranchOptions{
+		Window: s.info.Context, Reserve: s.cfg.Compaction.Reserve,
+		Instructions: instructions, Replace: m.Replace,
+	}
+}
+
 // summarise gives the summary of what is left behind; nil where that is nothing
 // that a model could see.
 func (m *move) summarise(ctx context.Context, s summariser, left []session.Entry, given *session.BranchSummary) (*session.BranchSummary, error) {
-	job, ok := summary.Branch(left, summary.BranchOptions{
-		Window: s.info.Context, Reserve: s.cfg.Compaction.Reserve,
-		Instructions: m.Instructions, Replace: m.Replace,
-	})
+	job, ok := summary.Branch(left, m.options(s))
 	files := job.Files
 	files.LeftLeaf = m.snap.Leaf()
 	switch {

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"banyan/internal/llm"
 	"banyan/internal/session"
+	"banyan/internal/tree"
 )
 
 // enter makes a session the current one and tells the front end.
@@ -94,39 +97,76 @@ func (e *Engine) fork(f Fork) {
 		}
 		to, d = landing(entry)
 	}
-	m, err := e.branched(snap, to)
-	if err != nil {
-		e.notice(Failure, "The branch was not made: %v", err)
-		return
-	}
-	e.swap(m, d)
+	var done BranchDone
+	e.hooked("branch", func(ctx context.Context, h Hooks) error {
+		if err := h.BeforeBranch(ctx, BranchPreparation{Entry: f.Target, Leaf: to}); err != nil {
+			return err
+		}
+		return h.BeforeSwitch(ctx, SwitchPreparation{Reason: "fork"})
+	}, func() error {
+		m, err := e.branched(snap, to)
+		if err != nil {
+			return fmt.Errorf("the branch was not made: %w", err)
+		}
+		s := m.Snapshot()
+		done = BranchDone{Parent: snap.Path(), Path: s.Path(), ID: s.Header().ID}
+		return e.swap(m, d)
+	}, func(ctx context.Context, h Hooks) {
+		h.Branch(ctx, done)
+		h.Switch(ctx, SwitchDone{Reason: "fork", Previous: snap.Path()})
+	})
+}
+
+// switched goes to another session, which hooks have a say in.
+func (e *Engine) switched(reason, path string, open func() (*session.Manager, error)) {
+	previous := e.session.Snapshot().Path()
+	e.hooked("switch", func(ctx context.Context, h Hooks) error {
+		return h.BeforeSwitch(ctx, SwitchPreparation{Reason: reason, Path: path})
+	}, func() error {
+		m, err := open()
+		if err != nil {
+			return err
+		}
+		return e.swap(m, nil)
+	}, func(ctx context.Context, h Hooks) {
+		h.Switch(ctx, SwitchDone{Reason: reason, Previous: previous})
+	})
 }
 
 // branched is the new session of a fork. Where nothing was said before the
 // entry it is an empty one, which has no file until something is said.
 func (e *Engine) branched(snap session.Snapshot, to session.ID) (*session.Manager, error) {
-	c, err := snap.Context(to)
-	if err != nil {
-		return nil, err
-	}
-	if len(c.Items) > 0 {
-		return e.session.CreateBranchedSession(e.cfg.SessionDir, to)
+	view := snap.Tree()
+	for n := snap.Node(to); n != tree.None; n = view.Parent(n) {
+		if speaks(snap.Class(n)) {
+			return e.session.CreateBranchedSession(e.cfg.SessionDir, to)
+		}
 	}
 	o := e.cfg.Session
 	o.Parent = snap.Path()
 	return session.New(e.cfg.SessionDir, e.cfg.Cwd, o)
 }
 
+// speaks says whether an entry is part of the conversation.
+func speaks(c session.Class) bool {
+	switch c.Kind {
+	case "message", "compaction", "branch_summary", "custom_message":
+		return true
+	}
+	return false
+}
+
 func (e *Engine) newSession() {
 	if !e.idleOr("start a new session") {
 		return
 	}
-	m, err := session.New(e.cfg.SessionDir, e.cfg.Cwd, e.cfg.Session)
-	if err != nil {
-		e.notice(Failure, "A new session could not be made: %v", err)
-		return
-	}
-	e.swap(m, nil)
+	e.switched("new", "", func() (*session.Manager, error) {
+		m, err := session.New(e.cfg.SessionDir, e.cfg.Cwd, e.cfg.Session)
+		if err != nil {
+			return nil, fmt.Errorf("a new session could not be made: %w", err)
+		}
+		return m, nil
+	})
 }
 
 func (e *Engine) open(path string) {
@@ -137,33 +177,25 @@ func (e *Engine) open(path string) {
 		e.notice(Note, "This session is open already.")
 		return
 	}
-	m, err := session.Open(path, e.cfg.Session)
-	if err != nil {
-		e.notice(Failure, "%v", err)
-		return
-	}
-	e.swap(m, nil)
+	e.switched("resume", path, func() (*session.Manager, error) { return session.Open(path, e.cfg.Session) })
 }
 
 // swap leaves the session for another. What could not be saved of the old one
 // keeps it open: nothing is lost by leaving.
-func (e *Engine) swap(m *session.Manager, d *Draft) {
+func (e *Engine) swap(m *session.Manager, d *Draft) error {
 	old := e.session
 	if n := old.Unsaved(); n > 0 {
 		if err := old.Flush(); err != nil {
-			e.notice(Failure, "%d entries of this session are not saved (%v). Free some space, or save it elsewhere first: /save <file>.", n, err)
-			if err := m.Close(); err != nil {
-				e.notice(Warning, "%v", err)
-			}
-			return
+			err = fmt.Errorf("%d entries of this session are not saved (%w). Free some space, or save it elsewhere first: /save <file>", n, err)
+			return errors.Join(err, m.Close())
 		}
 	}
 	if err := e.enter(m, d); err != nil {
 		e.session = old
-		e.notice(Failure, "%v", err)
-		return
+		return errors.Join(err, m.Close())
 	}
 	if err := old.Close(); err != nil {
 		e.notice(Warning, "Closing the old session: %v", err)
 	}
+	return nil
 }

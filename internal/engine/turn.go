@@ -53,7 +53,7 @@ func (e *Engine) recordPrompt(s Submit) bool {
 // startTurn runs a turn on the path as it is.
 func (e *Engine) startTurn() {
 	if e.client == nil {
-		e.notice(Failure, "No model can answer. Choose one with /model.")
+		e.emit(Finished{What: "turn", Err: errors.New("no model can answer; choose one with /model")})
 		return
 	}
 	t := turn{e, e.client, e.model, e.info}

@@ -10,11 +10,12 @@ import (
 	"banyan/internal/session"
 	"banyan/internal/tree"
 	"banyan/internal/tui/picker"
+	"banyan/internal/tui/treeview"
 
 	tea "charm.land/bubbletea/v2"
 )
 
-// turn is a prompt of the user on the active path.
+// turn is a prompt of the user.
 type turn struct {
 	id   session.ID
 	text string
@@ -23,7 +24,9 @@ type turn struct {
 // turnList is the picker of turns. Reading them may take a moment.
 type turnList struct {
 	*picker.Model
-	turns []turn // newest first
+	session session.Snapshot
+	turns   []turn // newest first
+	whole   bool   // those of other branches, too
 }
 
 // turnsMsg are the turns that were read.
@@ -40,30 +43,47 @@ func (m *Model) forkFlow(text string) tea.Cmd {
 		m.refuse("There is nothing to branch from yet")
 		return nil
 	}
-	l := &turnList{}
+	l := &turnList{session: m.session}
 	l.Model = picker.New(picker.Options{
 		Title: "Take a prompt back into a new session", Empty: "reading …", Query: text, Keys: m.opts.Keys,
+		Actions: []picker.Action{{Key: "tab", Help: "this branch or all", Run: func(int) (bool, tea.Cmd) {
+			l.whole = !l.whole
+			return false, l.read()
+		}}},
 		Chosen: func(i int) tea.Cmd {
 			m.opts.Engine.Send(engine.Fork{Target: l.turns[i].id})
 			return nil
 		},
 	}, m.theme)
 	m.push(l)
-	snapshot := m.session
+	return l.read()
+}
+
+// read reads the turns that are to be shown.
+func (l *turnList) read() tea.Cmd {
+	list, s, whole := l, l.session, l.whole
 	return func() tea.Msg {
-		turns, err := turnsOf(snapshot)
-		return turnsMsg{l, turns, err}
+		turns, err := turnsOf(s, whole)
+		return turnsMsg{list, turns, err}
 	}
 }
 
-// turnsOf reads the user's turns on the active path, newest first.
-func turnsOf(s session.Snapshot) ([]turn, error) {
+// turnsOf reads the user's turns on the active path, or in the whole file,
+// newest first.
+func turnsOf(s session.Snapshot, whole bool) ([]turn, error) {
+	next := s.Tree().Parent
+	at := s.Node(s.Leaf())
+	if whole {
+		next = func(n tree.Node) tree.Node { return n - 1 } // [tree.None] comes before the first
+		at = tree.Node(s.Len() - 1)
+	}
 	var turns []turn
-	for _, id := range slices.Backward(s.PathIDs(s.Leaf())) {
+	for ; at != tree.None; at = next(at) {
+		id := s.ID(at)
 		if !isUser(s, id) {
 			continue
 		}
-		e, _, err := s.Entry(id)
+		e, err := s.EntryAt(at)
 		if err != nil {
 			return turns, fmt.Errorf("reading entry %s: %w", id, err)
 		}
@@ -118,15 +138,37 @@ func (m *Model) siblings(id session.ID) (i, n int) {
 	return slices.Index(family, id) + 1, len(family)
 }
 
-// family are the user's turns with the same parent, oldest first.
+// family are the turns that go on from the same place, oldest first: with nothing
+// of the conversation but notes of branches between it and them.
 func (m *Model) family(id session.ID) []session.ID {
-	e, ok, err := m.session.Entry(id)
-	if !ok || err != nil {
+	s, view := m.session, m.session.Tree()
+	from := s.Node(id)
+	if from == tree.None {
 		return []session.ID{id}
 	}
-	s := m.session
-	return slices.DeleteFunc(s.Children(e.Parent), func(id session.ID) bool { return !isUser(s, id) })
+	for from = view.Parent(from); from != tree.None && onlyNotes(s.Class(from)); from = view.Parent(from) {
+	}
+	var turns []tree.Node
+	for stack := view.Children(from); len(stack) > 0; {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		switch c := s.Class(n); {
+		case c.Kind == "message" && c.Role == llm.User:
+			turns = append(turns, n)
+		case onlyNotes(c):
+			stack = append(stack, view.Children(n)...)
+		}
+	}
+	slices.Sort(turns)
+	ids := make([]session.ID, len(turns))
+	for i, n := range turns {
+		ids[i] = s.ID(n)
+	}
+	return ids
 }
+
+// onlyNotes says whether turns on either side of an entry go on from the same place.
+func onlyNotes(c session.Class) bool { return c.Kind == "branch_summary" || !treeview.Speaks(c) }
 
 // sibling goes to the branch beside that of the turn in view, to its newest end.
 func (m *Model) sibling(by int) tea.Cmd {
@@ -144,20 +186,11 @@ func (m *Model) switchFrom(turn session.ID, by int) tea.Cmd {
 		m.hint("This turn has no other branches")
 		return nil
 	}
-	i := (slices.Index(family, turn) + by + len(family)) % len(family)
-	m.opts.Engine.Send(engine.Navigate{Target: m.newestEnd(family[i])})
-	return nil
-}
-
-// newestEnd follows the newest child of each entry down to a leaf.
-func (m *Model) newestEnd(id session.ID) session.ID {
-	view := m.session.Tree()
-	node := m.session.Node(id)
-	for {
-		kids := view.Children(node)
-		if len(kids) == 0 || node == tree.None {
-			return m.session.ID(node)
-		}
-		node = kids[len(kids)-1]
+	if m.running != nil {
+		m.refuse("A " + m.running.What + " is running; Esc interrupts it")
+		return nil
 	}
+	i := (slices.Index(family, turn) + by + len(family)) % len(family)
+	end := m.session.ID(m.session.Tree().Newest(m.session.Node(family[i])))
+	return m.navigate(engine.Navigate{Target: end, At: true}, trip{did: fmt.Sprintf("Branch %d of %d", i+1, len(family))})
 }

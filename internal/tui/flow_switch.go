@@ -28,8 +28,12 @@ func (m *Model) switchTo(text string) tea.Cmd {
 	if !ok {
 		return cmd
 	}
-	return m.goTo(id, trip{did: "Switched to " + m.named(id)})
+	return m.goTo(id, m.isTip(id), trip{did: "Switched to " + m.named(id)})
 }
+
+// isTip says whether nothing is below an entry: who switches there means the
+// entry itself, a prompt that was never answered too, and not the place before it.
+func (m *Model) isTip(id session.ID) bool { return id != "" && len(m.session.Children(id)) == 0 }
 
 // resolve finds the entry that a user names. Where there is none it says so.
 func (m *Model) resolve(text string) (session.ID, tea.Cmd, bool) {
@@ -108,7 +112,7 @@ func (m *Model) branches(query string) tea.Cmd {
 	l.Model = picker.New(picker.Options{
 		Title: "Branches of this session", Empty: "reading …", Query: query, Keys: m.opts.Keys,
 		Chosen: func(i int) tea.Cmd {
-			return m.goTo(l.branches[i].end, trip{did: "Switched to " + m.named(l.branches[i].end)})
+			return m.goTo(l.branches[i].end, true, trip{did: "Switched to " + m.named(l.branches[i].end)})
 		},
 	}, m.theme)
 	m.push(l)
@@ -130,7 +134,7 @@ func (msg branchesMsg) apply(m *Model) tea.Cmd {
 		if b.label != "" {
 			parts = append(parts, "["+b.label+"]")
 		}
-		parts = append(parts, ago(m.opts.Now().Sub(b.at)), entries(b.entries))
+		parts = append(parts, ago(m.opts.Now().Sub(b.at)), number(b.entries, "entry", "entries"))
 		if b.usd > 0 {
 			parts = append(parts, fmt.Sprintf("$%.2f", b.usd))
 		}
@@ -148,8 +152,7 @@ func (msg branchesMsg) apply(m *Model) tea.Cmd {
 	return nil
 }
 
-// forest is what is needed to find the branches of a session: how many ways lead
-// on from each entry. Only what belongs to the conversation makes a way.
+// ways says how many ways lead on from each entry of a session. Only what belongs to the conversation makes a way.
 func ways(s session.Snapshot) []int32 {
 	view := s.Tree()
 	ways := make([]int32, view.Len())
@@ -227,19 +230,6 @@ func usd(s session.Snapshot, n tree.Node) float64 {
 		}
 	}
 	return 0
-}
-
-// ago is a time span in a word.
-func ago(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh ago", d/time.Hour)
-	}
-	return fmt.Sprintf("%dd ago", d/(24*time.Hour))
 }
 
 // mostCandidates is how many entries are offered while one is being named.

@@ -92,7 +92,7 @@ func (m *Model) openTree(string) tea.Cmd {
 		t = &treeScreen{m: m}
 		t.Model = treeview.New(treeview.Options{
 			Session: m.session, State: m.tree.state, Keys: m.opts.Keys, Now: m.opts.Now,
-			Choose: func(id session.ID) tea.Cmd { return m.goTo(id, trip{}) },
+			Choose: func(id session.ID) tea.Cmd { return m.goTo(id, false, trip{}) },
 			Menu:   m.treeMenu,
 			Label:  m.labelEntry,
 			Closed: m.keepTree,
@@ -138,15 +138,16 @@ func (m *Model) followTree() tea.Cmd {
 	return m.tree.screen.SetSession(m.session)
 }
 
-// goTo goes to an entry, after asking what has to be asked.
-func (m *Model) goTo(target session.ID, t trip) tea.Cmd {
+// goTo goes to where choosing an entry leads, or to the entry itself, after
+// asking what has to be asked.
+func (m *Model) goTo(target session.ID, itself bool, t trip) tea.Cmd {
 	if m.isHere(target) {
 		cmd := m.closeTree()
 		m.hint("You are here already")
 		return cmd
 	}
 	return m.askInterrupt(target, func(interrupt bool) tea.Cmd {
-		return m.askSummary(engine.Navigate{Target: target, At: m.isTip(target), Interrupt: interrupt}, t)
+		return m.askSummary(engine.Navigate{Target: target, At: itself, Interrupt: interrupt}, t)
 	})
 }
 
@@ -168,10 +169,6 @@ func (m *Model) askInterrupt(target session.ID, leave func(interrupt bool) tea.C
 	}
 	return nil
 }
-
-// isTip says whether nothing is below an entry: whoever goes there means the
-// entry itself and not the place before it, a prompt that was never answered too.
-func (m *Model) isTip(id session.ID) bool { return id != "" && len(m.session.Children(id)) == 0 }
 
 // isHere says whether an entry is the leaf, or nothing but bookkeeping came after it.
 func (m *Model) isHere(target session.ID) bool {
@@ -209,17 +206,18 @@ func (m *Model) askSummary(nav engine.Navigate, t trip) tea.Cmd {
 		items[i] = picker.Item{Title: w.text, Detail: w.detail}
 	}
 	m.push(picked{picker.New(picker.Options{
-		Title: "You leave " + entries(len(left)) + " behind", Items: items, Keys: m.opts.Keys, Keep: true,
+		Title: "You leave " + number(len(left), "entry", "entries") + " behind", Items: items, Keys: m.opts.Keys, Keep: true,
 		Chosen: func(i int) tea.Cmd { return ways[i].run() },
 	}, m.theme)})
 	return nil
 }
 
-func entries(n int) string {
+// number writes how many there are of something.
+func number(n int, one, many string) string {
 	if n == 1 {
-		return "1 entry"
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d entries", n)
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // askInstructions asks in words; Esc leads back to the choice.
@@ -256,7 +254,7 @@ func (m *Model) send(c engine.Command, summary bool, t trip) {
 func (m *Model) arrived(ev engine.Moved) tea.Cmd {
 	g := m.tree.going
 	if g == nil {
-		return nil // the engine moved by itself
+		return m.takeDraft(ev.Draft) // the engine moved by itself
 	}
 	m.stopGoing()
 	cmd := m.closeTree()
@@ -403,10 +401,17 @@ var entryActions = []struct {
 	text, detail string
 	run          func(*Model, session.ID) tea.Cmd
 }{
+	{"Go there with a summary", "of what is left behind", func(m *Model, id session.ID) tea.Cmd {
+		return m.askInterrupt(id, func(interrupt bool) tea.Cmd {
+			return m.navigate(engine.Navigate{Target: id, Summarize: true, Interrupt: interrupt}, trip{})
+		})
+	}},
 	{"Edit label", "name this point", func(m *Model, _ session.ID) tea.Cmd { return m.tree.screen.EditLabel() }},
 	{"Branch to a file", "go on from here in a new session", (*Model).forkAt},
-	{"Copy onto the leaf", "cherry-pick this entry", func(m *Model, id session.ID) tea.Cmd { return m.copyHere([]session.ID{id}) }},
-	{"Merge into the leaf", "take over the branch to here", (*Model).mergeEntry},
+	{"Cherry-pick", "copy this entry onto the leaf", func(m *Model, id session.ID) tea.Cmd { return m.copyHere([]session.ID{id}) }},
+	{"Merge", "take over the branch to here", (*Model).mergeEntry},
+	{"Compare", "the branch to here and the active one", (*Model).compareEntry},
+	{"Export", "the path to here, as a file", (*Model).exportEntry},
 	{"Copy text", "to the clipboard", (*Model).copyEntry},
 }
 

@@ -254,7 +254,7 @@ func TestTreeMouse(t *testing.T) {
 func TestTreeMenu(t *testing.T) {
 	d := tuitest.New(t)
 	forked(d)
-	d.Press("esc", "esc", "home", "ctrl+k").Sees("Entry 00000001", "Copy text").Type("copy").Press("enter")
+	d.Press("esc", "esc", "home", "ctrl+k").Sees("Entry 00000001", "Copy text").Type("clipb").Press("enter")
 	if d.Copied() != "plan the parser" {
 		t.Errorf("copied %q", d.Copied())
 	}

@@ -38,11 +38,21 @@ func classOf(c session.Class, labelled bool) tree.Class {
 				class |= tree.Silent
 			}
 		}
-	case "compaction", "branch_summary", "custom_message":
 	default:
-		class |= tree.Bookkeeping
+		if !Speaks(c) {
+			class |= tree.Bookkeeping
+		}
 	}
 	return class
+}
+
+// Speaks says whether an entry is part of the conversation, and no bookkeeping.
+func Speaks(c session.Class) bool {
+	switch c.Kind {
+	case "message", "compaction", "branch_summary", "custom_message":
+		return true
+	}
+	return false
 }
 
 // labelsOf are the labels of a session by node.

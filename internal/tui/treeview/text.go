@@ -82,6 +82,12 @@ func (r *reader) say(n tree.Node) said {
 	return said
 }
 
+// Line is what an entry's row says.
+func Line(s session.Snapshot, n tree.Node) string {
+	said := newReader(s).say(n)
+	return strings.TrimSpace(said.who + " " + said.text)
+}
+
 func (r *reader) sayData(n tree.Node, d session.Data) said {
 	switch d := d.(type) {
 	case session.Message:
