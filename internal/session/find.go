@@ -18,7 +18,7 @@ func Find(sessions, text string) (string, error) {
 	if looksLikePath(text) {
 		return text, nil // opening it tells what is wrong with it
 	}
-	if _, err := os.Lstat(text); err == nil {
+	if info, err := os.Stat(text); err == nil && !info.IsDir() {
 		return text, nil
 	}
 	files, err := sessionFiles(sessions, "")
