@@ -51,7 +51,7 @@ func Answer(ctx context.Context, s Source) iter.Seq2[llm.Event, error] {
 		}
 		var batch []llm.Event
 		ids := callIDs{map[string]int{}, map[int]bool{}}
-		emit := func(ev llm.Event) { batch = append(batch, ids.fix(ev)...) }
+		emit := func(ev llm.Event) { batch = ids.add(batch, ev) }
 		events, decoder := NewReader(res.Body), s.Decoder()
 		for {
 			batch = batch[:0]
@@ -156,7 +156,7 @@ type callIDs struct {
 	named map[int]bool   // blocks that own an id
 }
 
-func (c callIDs) fix(ev llm.Event) []llm.Event {
+func (c callIDs) add(batch []llm.Event, ev llm.Event) []llm.Event {
 	switch ev := ev.(type) {
 	case llm.CallDelta:
 		if _, taken := c.owner[ev.ID]; ev.ID != "" && !taken {
@@ -164,8 +164,8 @@ func (c callIDs) fix(ev llm.Event) []llm.Event {
 		}
 	case llm.CallDone:
 		if !c.named[ev.Block] {
-			return []llm.Event{llm.CallDelta{Block: ev.Block, ID: "call_" + rand.Text()}, ev}
+			batch = append(batch, llm.CallDelta{Block: ev.Block, ID: "call_" + rand.Text()})
 		}
 	}
-	return []llm.Event{ev}
+	return append(batch, ev)
 }

@@ -21,8 +21,12 @@ const (
 	Idle      = 60 * time.Second  // between two bytes of the answer, pings and comments included
 )
 
-// maxFault is how much of an answer that is not a stream is read, to name what went wrong.
-const maxFault = 4 << 10
+// How much of an answer that is not a stream is read, and for how long, to name
+// what went wrong.
+const (
+	maxFault  = 64 << 10
+	faultTime = 5 * time.Second
+)
 
 // The media types that an answer can be asked to have.
 const (
@@ -106,8 +110,9 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return res, nil
 	}
 	defer w.Close()
-	head, err := io.ReadAll(io.LimitReader(w, maxFault))
-	if err != nil && len(head) == 0 && req.Context().Err() != nil {
+	defer time.AfterFunc(faultTime, func() { cancel(stall{faultTime, false}) }).Stop()
+	head, _ := io.ReadAll(io.LimitReader(w, maxFault)) // what came of it is enough
+	if req.Context().Err() != nil {
 		return nil, req.Context().Err()
 	}
 	return nil, t.fault(req, res, head)

@@ -8,6 +8,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -208,6 +209,87 @@ func TestHTTP2(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	if e := ask(t, Options{}, "http://no-such-host.invalid/"); e == nil || e.Type != "dns" || !strings.Contains(e.Error(), "no-such-host.invalid") {
+		t.Errorf("%v", e)
+	}
+}
+
+// TestFaultsAreToldSoon: what is wrong is told when the body that explains it
+// does not end.
+func TestFaultsAreToldSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		base := script(func(ctx context.Context, w *io.PipeWriter) {
+			_, _ = io.WriteString(w, `{"type":"error","error":{"type":"overloaded_error","message":"busy"}}`)
+		})
+		_, err := read(t, t.Context(), status{529, base})
+		var e *llm.Error
+		if !errors.As(err, &e) || e.Class != llm.RetryNow || e.Text != "busy" || time.Since(begin) != faultTime {
+			t.Errorf("after %s: %v", time.Since(begin), err)
+		}
+	})
+}
+
+// status is a transport whose answers have another status, in JSON.
+type status struct {
+	code int
+	base http.RoundTripper
+}
+
+func (s status) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := s.base.RoundTrip(req)
+	if err == nil {
+		res.StatusCode = s.code
+		res.Header.Set("Content-Type", JSON)
+	}
+	return res, err
+}
+
+// TestProxy: what a proxy does wrong is not said of the provider.
+func TestProxy(t *testing.T) {
+	base := &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return url.Parse("http://127.0.0.1:1") }}
+	if e := ask(t, Options{Base: base}, "https://example.com/"); e == nil || e.Type != "proxy" || !strings.Contains(e.Hint, "HTTPS_PROXY") {
+		t.Errorf("%v", e)
+	}
+}
+
+// TestRedirect within the origin is followed, with its body.
+func TestRedirect(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/old" {
+			http.Redirect(w, r, "/new", http.StatusPermanentRedirect)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", EventStream)
+		_, _ = w.Write(body)
+	}))
+	defer s.Close()
+	res, err := NewClient(Options{Provider: "p", Want: EventStream}).Post(s.URL+"/old", JSON, strings.NewReader("hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); err != nil || string(body) != "hello" {
+		t.Errorf("%q, %v", body, err)
+	}
+}
+
+// TestLargeFaults: a long explanation is read to its end, and shortened.
+func TestLargeFaults(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", JSON)
+		w.WriteHeader(http.StatusBadRequest)
+		if r.URL.Path == "/odd" {
+			_, _ = io.WriteString(w, `{"reasons":[1,2]}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"error":{"type":"invalid_request_error","message":"bad schema: `+strings.Repeat("x ", 10_000)+`"}}`)
+	}))
+	defer s.Close()
+	if e := ask(t, Options{}, s.URL); e == nil || !strings.HasPrefix(e.Text, "bad schema") || len(e.Text) > 500 {
+		t.Errorf("%v", e)
+	}
+	if e := ask(t, Options{}, s.URL+"/odd"); e == nil || e.Text != "bad request" {
 		t.Errorf("%v", e)
 	}
 }

@@ -35,7 +35,10 @@ func (t *transport) fault(req *http.Request, res *http.Response, head []byte) *l
 		e.Class = llm.Overflow // it sends nothing more
 		fallthrough
 	case text == "":
-		e.Text = cmp.Or(oneLine(string(head)), strings.ToLower(http.StatusText(res.StatusCode)), "no reason given")
+		if !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) { // JSON is not for people
+			e.Text = oneLine(string(head))
+		}
+		e.Text = cmp.Or(e.Text, strings.ToLower(http.StatusText(res.StatusCode)), "no reason given")
 	}
 	e.Text = redact(e.Text, t.Secrets)
 	e.RetryAfter = cmp.Or(retryAfter(res.Header), wait)
