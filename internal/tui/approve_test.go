@@ -71,6 +71,12 @@ func TestTypeAheadApprovesNothing(t *testing.T) {
 	d.Sees("› way 1a")
 }
 
+func TestClicksOnTheirWayApproveNothing(t *testing.T) {
+	d := tuitest.New(t).Open().Emit(asked(1))
+	y := row(t, d, "Yes, this once")
+	d.Drag(5, y, 5, y).WasSent().Advance(time.Second).Drag(5, y, 5, y).WasSent(engine.Answer{Ask: 1, Decision: engine.Allow})
+}
+
 func TestPastesApproveNothing(t *testing.T) {
 	d := tuitest.New(t).Open().Emit(asked(1)).Advance(time.Second)
 	d.Paste("y").WasSent().Sees("May this run?")

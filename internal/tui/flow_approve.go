@@ -25,11 +25,14 @@ import (
 type approval struct {
 	m      *Model
 	asked  engine.Asked
-	choice int  // into answers
-	scroll int  // lines of the picture above its window
-	tight  bool // there is no room for blanks
-	drawn  drawn
-	quiet  time.Time
+	choice int       // into answers
+	scroll int       // lines of the picture above its window
+	quiet  time.Time // when the last key came that was not for us
+
+	// How it was last laid out.
+	drawn     drawn
+	tight     bool // there is no room for blanks
+	answersAt int  // the row where the answers begin
 }
 
 // drawn is the picture of what would run, for a width and a theme.
@@ -127,6 +130,11 @@ func (a *approval) Update(msg tea.Msg) (bool, tea.Cmd) {
 			by = -3
 		}
 		a.scroll = max(0, a.scroll+by)
+	case tea.MouseClickMsg:
+		i := msg.Y - a.answersAt
+		if msg.Button == tea.MouseLeft && i >= 0 && i < len(a.answers()) && !a.early() {
+			a.choose(i)
+		}
 	case tea.PasteMsg:
 		a.quiet = a.m.opts.Now()
 		a.m.editor.Paste(msg.Content)
@@ -137,11 +145,9 @@ func (a *approval) Update(msg tea.Msg) (bool, tea.Cmd) {
 // key answers, or, in the moment after the question came up, goes on with what
 // was being written: that key was not meant for us.
 func (a *approval) key(msg tea.KeyPressMsg) tea.Cmd {
-	now := a.m.opts.Now()
-	early := now.Sub(a.quiet) < quietTime
 	stroke := msg.String()
-	if early && stroke != "esc" && stroke != "ctrl+c" {
-		a.quiet = now
+	if a.early() && stroke != "esc" && stroke != "ctrl+c" {
+		a.quiet = a.m.opts.Now()
 		if msg.Text != "" {
 			return a.m.editor.Insert(msg.Text)
 		}
@@ -156,6 +162,9 @@ func (a *approval) key(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	return nil
 }
+
+// early says whether what comes now may have been meant for something else.
+func (a *approval) early() bool { return a.m.opts.Now().Sub(a.quiet) < quietTime }
 
 func (a *approval) move(by int) {
 	n := len(a.answers())
@@ -201,6 +210,10 @@ func (a *approval) Height(w, limit int) int {
 		room-- // the note
 	}
 	a.scroll = max(0, min(a.scroll, len(picture)-room))
+	a.answersAt = h - len(tail)
+	if !a.tight {
+		a.answersAt++
+	}
 	return h
 }
 

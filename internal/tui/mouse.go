@@ -13,7 +13,7 @@ const wheelLines = 3
 // a drag selects and copies.
 func (m *Model) pointer(msg tea.MouseMsg) tea.Cmd {
 	if o := m.top(); o != nil {
-		return m.tell(o, msg)
+		return m.tell(o, below(msg, m.height-1-m.layout.bottom))
 	}
 	at := msg.Mouse()
 	inside := at.Y < m.layout.transcript && !m.blank()
@@ -44,6 +44,21 @@ func (m *Model) pointer(msg tea.MouseMsg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// below is a message of the mouse for what begins at a row of the screen.
+func below(msg tea.MouseMsg, row int) tea.Msg {
+	at := msg.Mouse()
+	at.Y -= row
+	switch msg.(type) {
+	case tea.MouseClickMsg:
+		return tea.MouseClickMsg(at)
+	case tea.MouseReleaseMsg:
+		return tea.MouseReleaseMsg(at)
+	case tea.MouseMotionMsg:
+		return tea.MouseMotionMsg(at)
+	}
+	return tea.MouseWheelMsg(at)
 }
 
 // drag goes on with a selection, and scrolls at the edges.

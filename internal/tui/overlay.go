@@ -12,8 +12,8 @@ import (
 // done: a list, a question, a text to read. It is opened with continuations, so
 // whoever opens it says what happens next.
 type overlay interface {
-	// Update handles a key, a paste, the wheel, or an answer to one of the
-	// overlay's own commands. Done takes it off the stack.
+	// Update handles a key, a paste, the mouse at a cell of View, or an answer
+	// to one of the overlay's own commands. Done takes it off the stack.
 	Update(tea.Msg) (done bool, cmd tea.Cmd)
 	// Height is how many rows it wants at a width, of at most limit.
 	Height(width, limit int) int

@@ -652,3 +652,27 @@ func TestVi(t *testing.T) {
 	d.Type("A").Type("there").Press("enter").WasSent(engine.Submit{Text: "hello there"})
 	d.Emit(engine.Started{What: "turn", At: tuitest.Start}).Type("x").Press("esc").WasSent().Press("esc").WasSent(engine.Interrupt{})
 }
+
+// row is the screen's row on which a text stands.
+func row(t *testing.T, d *tuitest.Driver, text string) int {
+	t.Helper()
+	for y, line := range strings.Split(d.Screen(), "\n") {
+		if strings.Contains(line, text) {
+			return y
+		}
+	}
+	t.Fatalf("the screen lacks %q:\n%s", text, d.Screen())
+	return 0
+}
+
+func TestClicksChoose(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {40, 10}} {
+		d := tuitest.New(t).Open().Resize(size[0], size[1]).Type("/permissions").Press("enter")
+		y := row(t, d, "edits")
+		d.Drag(5, y, 5, y).WasSent(engine.SetPermission{Mode: "edits"})
+		d.Emit(asked(1)).Advance(time.Second)
+		y = row(t, d, "Yes, this once")
+		d.Drag(5, y-1, 5, y-1).WasSent()
+		d.Drag(5, y, 5, y).WasSent(engine.Answer{Ask: 1, Decision: engine.Allow})
+	}
+}

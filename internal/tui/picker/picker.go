@@ -124,6 +124,10 @@ func (m *Model) Update(msg tea.Msg) (done bool, cmd tea.Cmd) {
 		return m.key(msg)
 	case tea.PasteMsg:
 		m.filter(m.query + inert.Line(strings.TrimSpace(msg.Content)))
+	case tea.MouseClickMsg:
+		if msg.Button == tea.MouseLeft {
+			return m.click(msg.Y)
+		}
 	case tea.MouseWheelMsg:
 		if msg.Button == tea.MouseWheelUp {
 			m.jump(m.cursor - 1)
@@ -132,6 +136,17 @@ func (m *Model) Update(msg tea.Msg) (done bool, cmd tea.Cmd) {
 		}
 	}
 	return m.done, nil
+}
+
+// click chooses the item of a row.
+func (m *Model) click(y int) (bool, tea.Cmd) {
+	i := m.top(m.page) + y - (m.itemsAt())
+	if y < m.itemsAt() || i >= min(len(m.matches), m.top(m.page)+m.page) {
+		return false, nil
+	}
+	m.cursor = i
+	cmd := m.choose()
+	return m.done, cmd
 }
 
 func (m *Model) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
@@ -235,6 +250,9 @@ func (m *Model) around() int {
 	return 3
 }
 
+// itemsAt is the row where the items begin.
+func (m *Model) itemsAt() int { return (m.around() + 1) / 2 }
+
 // Height is how many rows the list wants, of at most limit. It does not change
 // with the filter, so that nothing moves while one types.
 func (m *Model) Height(_, limit int) int {
@@ -254,7 +272,7 @@ func (m *Model) View(w, h int) string {
 		lines = append(lines, "")
 	}
 	rows := h - m.around()
-	top := max(0, min(m.cursor-rows/2, len(m.matches)-rows))
+	top := m.top(rows)
 	titles := m.column(top, rows, w)
 	for i := top; i < len(m.matches) && i < top+rows; i++ {
 		lines = append(lines, m.row(i, w, titles))
@@ -267,6 +285,9 @@ func (m *Model) View(w, h int) string {
 	}
 	return strings.Join(append(lines[:max(0, h-1)], m.foot(w)), "\n")
 }
+
+// top is the match in the first of a number of rows: the cursor stays in the middle.
+func (m *Model) top(rows int) int { return max(0, min(m.cursor-rows/2, len(m.matches)-rows)) }
 
 // nothing says why there are no rows.
 func (m *Model) nothing() string {
