@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -48,15 +49,8 @@ func clean(raw []byte) string {
 // looksBinary tells whether more than a tenth is neither text nor what steers a
 // terminal.
 func looksBinary(raw []byte) bool {
-	odd := 0
-	for i := 0; i < len(raw); {
-		r, n := utf8.DecodeRune(raw[i:])
-		if r == utf8.RuneError && n == 1 || r < ' ' && !isSpace(r) && r != '\x1b' && r != '\b' && r != '\a' {
-			odd++
-		}
-		i += n
-	}
-	return odd*10 > len(raw)
+	steering := bytes.Count(raw, []byte{'\x1b'}) + bytes.Count(raw, []byte{'\b'}) + bytes.Count(raw, []byte{'\a'})
+	return (oddBytes(raw)-steering)*10 > len(raw)
 }
 
 // sequence is the length of the escape sequence that text begins with. One that

@@ -2,12 +2,14 @@ package tool
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"banyan/internal/sandbox"
@@ -55,13 +57,28 @@ func NewEnv(dir string) (*Env, error) {
 		return nil, err
 	}
 	e.Dir = e.roots[0].dir
-	temp, err := os.MkdirTemp("", "banyan-")
+	sweep()
+	temp, err := os.MkdirTemp("", fmt.Sprintf("banyan-%d-", os.Getpid()))
 	if err != nil {
 		e.Close()
 		return nil, fmt.Errorf("making a private temporary folder: %w", err)
 	}
 	e.temp = temp
 	return e, nil
+}
+
+// sweep removes the temporary folders of programs of ours that were killed.
+func sweep() {
+	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), "banyan-*-*"))
+	for _, folder := range folders {
+		var pid int
+		if _, err := fmt.Sscanf(filepath.Base(folder), "banyan-%d-", &pid); err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			continue
+		}
+		if info, err := os.Lstat(folder); err == nil && info.IsDir() {
+			os.RemoveAll(folder) // fails if it is another user's
+		}
+	}
 }
 
 // AddDir adds a folder to those that tools may work in as in the workspace.

@@ -1,7 +1,9 @@
 package tool
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -122,4 +124,26 @@ func TestTodo(t *testing.T) {
 		t.Errorf("view %q", v.Text)
 	}
 	b.fails("todo", args{"items": []args{{"text": "look", "status": "maybe"}}}, "maybe")
+}
+
+// The private folder of a program that was killed is removed by the next one,
+// that of one which lives is not.
+func TestTemporaryFoldersAreSwept(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for name, gone := range map[string]bool{
+		fmt.Sprintf("banyan-%d-1", dead.Process.Pid): true, fmt.Sprintf("banyan-%d-1", os.Getpid()): false, "banyan-x-1": false, "other": false,
+	} {
+		if err := os.MkdirAll(filepath.Join(tmp, name, "sub"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		newBench(t)
+		if _, err := os.Stat(filepath.Join(tmp, name)); (err != nil) != gone {
+			t.Errorf("%s: gone is %v", name, err != nil)
+		}
+	}
 }

@@ -104,16 +104,29 @@ func isBinary(data []byte) bool {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return true
 	}
+	return oddBytes(head)*10 > len(head)
+}
+
+// oddBytes counts what text does not have: control characters and what is not
+// UTF-8. A character that is cut at the end counts for nothing.
+func oddBytes(text []byte) int {
 	odd := 0
-	for i := 0; i < len(head); {
-		r, n := utf8.DecodeRune(head[i:])
-		// A rune cut at the end of what we look at is not odd.
-		if r == utf8.RuneError && n == 1 && i+utf8.UTFMax <= len(head) || r < ' ' && !isSpace(r) {
+	if utf8.Valid(text) { // as a rule, and told fast
+		for _, b := range text {
+			if b < ' ' && !isSpace(rune(b)) {
+				odd++
+			}
+		}
+		return odd
+	}
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && n == 1 && utf8.FullRune(text[i:]) || r < ' ' && !isSpace(r) {
 			odd++
 		}
 		i += n
 	}
-	return odd*10 > len(head)
+	return odd
 }
 
 func isSpace(r rune) bool { return r == '\n' || r == '\r' || r == '\t' || r == '\f' || r == '\v' }
