@@ -12,8 +12,11 @@ import (
 func TestAdapt(t *testing.T) {
 	target := llm.Target{API: "api", Provider: "p", Model: "m", Images: true, MaxID: 40}
 	blocks := []llm.Block{
-		llm.Thinking{Text: "t", Signature: "s"}, llm.Thinking{Text: "unsigned"}, llm.Thinking{Signature: "r", Redacted: true},
-		llm.Text{Text: "x", Signature: "ts"}, llm.Text{Text: " \n"},
+		llm.Thinking{Text: "t", Signature: "s"},
+		llm.Thinking{Text: "unsigned"},
+		llm.Thinking{Signature: "r", Redacted: true},
+		llm.Text{Text: "x", Signature: "ts"},
+		llm.Text{Text: " \n"},
 		llm.ToolCall{ID: "c", Name: "read", Signature: "cs"},
 	}
 	unsigned := []llm.Block{llm.Text{Text: "x"}, llm.ToolCall{ID: "c", Name: "read"}}

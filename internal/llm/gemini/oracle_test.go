@@ -103,7 +103,8 @@ func TestAnswerIsTheSDKs(t *testing.T) {
 	}
 	got, err := answer(t, chunks...)
 	want := []llm.Block{
-		llm.Thinking{Text: "hm"}, llm.Text{Text: "hi", Signature: "c2ln"},
+		llm.Thinking{Text: "hm"},
+		llm.Text{Text: "hi", Signature: "c2ln"},
 		llm.ToolCall{ID: "c", Name: "read", Arguments: json.RawMessage(`{"path":"a"}`), Signature: "c2lnMg=="},
 	}
 	usage := llm.Usage{Input: 45, Output: 10, CacheRead: 60, Total: 115}

@@ -256,7 +256,9 @@ func (s suite) badAnswers(t *testing.T) {
 		{"6 204", Status(204, "", ""), llm.Portal, "portal"},
 		{"7 redirect to another host", Status(307, "", "", "Location", other.URL+"/x"), llm.Portal, "redirect"},
 		{"7 redirect that loses the body", Status(302, "", "", "Location", "/x"), llm.Stop, "redirect"},
-		{"8 redirect loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, 307) }, llm.Portal, "redirect"},
+		{"8 redirect loop", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
+		}, llm.Portal, "redirect"},
 		{"10 headers, then nothing", Then(nil, Stall), llm.RetryNow, "stall"},
 		{"11 nothing", Stall, llm.RetryNow, "stall"},
 		{"12 stall in the text", Then(part, Stall), llm.RetryNow, "stall"},

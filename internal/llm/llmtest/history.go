@@ -47,7 +47,8 @@ func Foreign(api, provider, model string) []llm.Message {
 	first, second, third := answer, answer, answer
 	long := strings.Repeat("x", 500)
 	first.Content = []llm.Block{
-		llm.Thinking{Text: "hm", Signature: "sig-of-another"}, llm.Thinking{Signature: "secret", Redacted: true},
+		llm.Thinking{Text: "hm", Signature: "sig-of-another"},
+		llm.Thinking{Signature: "secret", Redacted: true},
 		llm.Text{Text: "I look", Signature: "meta"},
 		llm.ToolCall{ID: "call_1|fc_2", Name: "read", Arguments: args, Signature: "thought"},
 		llm.ToolCall{ID: long, Name: "re\nad", Arguments: args},

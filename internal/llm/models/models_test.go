@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -67,7 +68,8 @@ func TestResolve(t *testing.T) {
 	}
 	table := models.Embedded().With([]llm.Model{
 		{Provider: "openrouter", ID: "anthropic/claude-sonnet-5-5"},
-		{Provider: "ollama", ID: "qwen3:8b"}, {Provider: "ollama", ID: "qwen3:32b"},
+		{Provider: "ollama", ID: "qwen3:8b"},
+		{Provider: "ollama", ID: "qwen3:32b"},
 	})
 	tests := []struct {
 		text, usable, want string // want is a reference, or "?" and what the error must say
@@ -217,6 +219,21 @@ func TestMeter(t *testing.T) {
 	}
 	if unknown, _, _ := llmtest.Answer(t.Context(), client, llm.Request{Model: "x"}); !unknown.Usage.CostUnknown {
 		t.Errorf("%+v", unknown.Usage)
+	}
+}
+
+// TestMeterOfSilence: a server that says nothing of usage is not for free.
+func TestMeterOfSilence(t *testing.T) {
+	silent := []llm.Event{llm.TextDelta{Text: "ok"}, llm.Done{Reason: llm.StopEnd}}
+	for _, local := range []bool{false, true} {
+		client := models.Meter(
+			llmtest.Script(llmtest.Events(silent...), llmtest.Fail(errors.New("cut"), silent[0]), llmtest.Fail(errors.New("refused"))),
+			func(id string) llm.Model { return llm.Model{ID: id, Local: local, Price: &llm.Price{Input: 1}} })
+		for _, unknown := range []bool{!local, !local, false} {
+			if m, _, err := llmtest.Answer(t.Context(), client, llm.Request{}); m.Usage.CostUnknown != unknown {
+				t.Errorf("local %v: %+v, %v", local, m.Usage, err)
+			}
+		}
 	}
 }
 

@@ -25,7 +25,8 @@ func TestJourney(t *testing.T) {
 	settings := ""
 	for name, d := range dialects {
 		srv := llmtest.NewServer(t, d, llmtest.Stream(d.Frames(llmtest.Reply{Parts: []llmtest.Part{
-			{Thinking: "hm", Signature: "c2lnbmF0dXJl"}, {Text: "I look"},
+			{Thinking: "hm", Signature: "c2lnbmF0dXJl"},
+			{Text: "I look"},
 			{Call: &llmtest.WireCall{ID: "call_1", Name: "read", Args: `{"path":"a"}`}},
 			{Call: &llmtest.WireCall{ID: "call_1", Name: "list", Args: `{}`}},
 		}})...))
