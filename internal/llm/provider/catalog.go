@@ -50,7 +50,8 @@ func Open(c Config) *Catalog {
 	if c.Env == nil {
 		c.Env = os.Getenv
 	}
-	cat := &Catalog{config: c, table: models.Embedded(), credentials: &Credentials{entries: map[string]credential{}}}
+	cat := &Catalog{config: c, table: models.Embedded()}
+	cat.credentials, _ = LoadCredentials("") // none
 	for _, p := range providers {
 		cat.providers = append(cat.providers, p.resolve(c.Env))
 	}

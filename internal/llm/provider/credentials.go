@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/zalando/go-keyring"
@@ -26,9 +27,12 @@ const service = "banyan"
 //
 // A key that begins with "!" is a command whose output is the key, "$" names an
 // environment variable.
+//
+// They may be read and set from several goroutines, and by several programs:
+// setting a key reads the file anew and replaces it.
 type Credentials struct {
 	path    string
-	entries map[string]credential
+	entries atomic.Pointer[map[string]credential] // the map is never changed
 }
 
 type credential struct {
@@ -38,19 +42,26 @@ type credential struct {
 
 // LoadCredentials reads a file; one that does not exist is empty.
 func LoadCredentials(path string) (*Credentials, error) {
-	c := &Credentials{path: path, entries: map[string]credential{}}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
+	c := &Credentials{path: path}
+	entries, err := c.load()
+	c.entries.Store(&entries)
+	return c, err
+}
+
+func (c *Credentials) load() (map[string]credential, error) {
+	entries := map[string]credential{}
+	data, err := os.ReadFile(c.path)
+	if c.path == "" || errors.Is(err, fs.ErrNotExist) {
+		return entries, nil
 	}
 	if err != nil {
-		return c, fmt.Errorf("reading the keys: %w", err)
+		return entries, fmt.Errorf("reading the keys: %w", err)
 	}
-	if json.Unmarshal(data, &c.entries) != nil {
+	if json.Unmarshal(data, &entries) != nil {
 		// What is in the file is secret, and so is the decoder's error.
-		return c, fmt.Errorf("%s is not JSON: correct it, or remove it and log in again", path)
+		return map[string]credential{}, fmt.Errorf("%s is not JSON: correct it, or remove it and log in again", c.path)
 	}
-	return c, nil
+	return entries, nil
 }
 
 // Exposed says whether others may read the file; empty means no.
@@ -64,14 +75,14 @@ func (c *Credentials) Exposed() string {
 
 // Has says whether there is a key of a provider.
 func (c *Credentials) Has(provider string) bool {
-	_, ok := c.entries[provider]
+	_, ok := (*c.entries.Load())[provider]
 	return ok
 }
 
 // key is what is kept of a provider: a key, a command, or a variable.
 func (c *Credentials) key(provider string) (string, error) {
-	e, ok := c.entries[provider]
-	if !ok || !e.Keyring {
+	e := (*c.entries.Load())[provider]
+	if !e.Keyring {
 		return e.Key, nil
 	}
 	key, err := keyring.Get(service, provider)
@@ -90,13 +101,12 @@ func (c *Credentials) Set(provider, key string, inKeyring bool) error {
 		}
 		e = credential{Keyring: true}
 	}
-	c.entries[provider] = e
-	return c.save()
+	return c.change(func(entries map[string]credential) { entries[provider] = e })
 }
 
 // Remove forgets a key.
 func (c *Credentials) Remove(provider string) error {
-	e, ok := c.entries[provider]
+	e, ok := (*c.entries.Load())[provider]
 	if !ok {
 		return fmt.Errorf("no key of %s is kept in %s", provider, c.path)
 	}
@@ -105,13 +115,29 @@ func (c *Credentials) Remove(provider string) error {
 			return fmt.Errorf("removing the key of %s from the system's keyring: %w", provider, err)
 		}
 	}
-	delete(c.entries, provider)
-	return c.save()
+	return c.change(func(entries map[string]credential) { delete(entries, provider) })
+}
+
+// change edits the file. One that cannot be read stays as it is.
+func (c *Credentials) change(edit func(map[string]credential)) error {
+	entries, err := c.load()
+	if err != nil {
+		return err
+	}
+	edit(entries)
+	if err := c.save(entries); err != nil {
+		return err
+	}
+	c.entries.Store(&entries)
+	return nil
 }
 
 // save replaces the file: after a crash it is the old one or the new one.
-func (c *Credentials) save() error {
-	data, err := json.MarshalIndent(c.entries, "", "  ")
+func (c *Credentials) save(entries map[string]credential) error {
+	if c.path == "" {
+		return errors.New("there is no folder to keep keys in")
+	}
+	data, err := json.MarshalIndent(entries, "", "  ")
 	if err != nil {
 		return err
 	}

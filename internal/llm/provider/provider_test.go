@@ -294,13 +294,24 @@ func TestCredentials(t *testing.T) {
 	if _, err := keyring.Get("banyan", "google"); err == nil {
 		t.Error("the keyring still has the key")
 	}
+	one, _ := provider.LoadCredentials(path)
+	two, _ := provider.LoadCredentials(path)
+	if err := errors.Join(one.Set("xai", "k", false), two.Set("groq", "k", false), one.Remove("xai"), two.Remove("groq")); err != nil {
+		t.Errorf("two programs: %v", err)
+	}
 	again, err := provider.LoadCredentials(path)
 	if err != nil || again.Has("google") || again.Has("openai") {
 		t.Errorf("after removing: %v", err)
 	}
+	if err := provider.Open(provider.Config{Env: env()}).Credentials().Set("xai", "k", false); err == nil {
+		t.Error("a key was kept nowhere")
+	}
 	broken := provider.Open(provider.Config{Env: env(), Dir: folder(t, "credentials.json", `{"openai": "sk-secret`)})
 	if p := fmt.Sprint(broken.Problems()); !strings.Contains(p, "credentials.json is not JSON") || strings.Contains(p, "sk-secret") {
 		t.Errorf("broken file: %s", p)
+	}
+	if err := broken.Credentials().Set("xai", "k", false); err == nil {
+		t.Error("a file that cannot be read was replaced")
 	}
 	if runtime.GOOS != "windows" {
 		if err := os.Chmod(path, 0o644); err != nil {
