@@ -180,7 +180,9 @@ func permissionModes(*Model) []editor.Candidate {
 // cursor is on it.
 func (m *Model) chooseTheme(args string) tea.Cmd {
 	if args != "" {
-		m.setTheme(args)
+		if m.setTheme(args) {
+			return m.keepTheme(args)
+		}
 		return nil
 	}
 	names, before := theme.Names(), m.theme.Name
@@ -192,7 +194,7 @@ func (m *Model) chooseTheme(args string) tea.Cmd {
 		Title: "Theme", Items: items, Cursor: max(0, slices.Index(names, before)), Keys: m.opts.Keys,
 		Moved:  func(i int) { m.setTheme(names[i]) },
 		Closed: func() { m.setTheme(before) },
-		Chosen: func(i int) tea.Cmd { m.setTheme(names[i]); return nil },
+		Chosen: func(i int) tea.Cmd { m.setTheme(names[i]); return m.keepTheme(names[i]) },
 	}, m.theme)})
 	return nil
 }

@@ -118,20 +118,6 @@ func (m *Model) showUsage(string) tea.Cmd {
 	return nil
 }
 
-// showSettings shows what is set, and where each value comes from.
-func (m *Model) showSettings(string) tea.Cmd {
-	if m.opts.Settings == nil {
-		m.refuse("There are no settings")
-		return nil
-	}
-	var facts []fact
-	for _, s := range m.opts.Settings() {
-		facts = append(facts, fact{s.Name, s.Value + "  (" + s.From + ")"})
-	}
-	m.facts("Settings", facts)
-	return nil
-}
-
 // facts shows a page of names and values.
 func (m *Model) facts(title string, facts []fact) {
 	th := m.theme

@@ -479,10 +479,23 @@ func TestPastingAPicture(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
+	values := map[string]string{"theme": "light", "model": "a/b"}
 	d := tuitest.New(t, func(o *tui.Options) {
-		o.Settings = func() []tui.Setting { return []tui.Setting{{"theme", "light", "settings.json"}} }
+		o.Settings = func(contextT) ([]tui.Setting, error) {
+			return []tui.Setting{
+				{Name: "theme", Value: values["theme"], From: "settings.json:3", Help: "the colours", Choices: []string{"dark", "light"}},
+				{Name: "model", Value: values["model"], From: "default", Help: "who answers"},
+			}, nil
+		}
+		o.SaveSetting = func(_ contextT, name, value string) error { values[name] = value; return nil }
 	}).Open()
-	d.Type("/settings").Press("enter").Sees("theme  light  (settings.json)")
+	d.Type("/settings").Press("enter").Sees("theme", "light  (settings.json:3)  the colours")
+	d.Press("enter").Sees("theme: the colours").Press("enter").Sees("dark  (settings.json:3)")
+	d.Press("down", "enter").Sees("model: who answers").Type("c").Press("enter").Sees("a/bc  (default)", "model is a/bc from the next start on")
+	d.Press("esc").Type("/theme contrast").Press("enter").Sees("theme is contrast")
+	if values["theme"] != "contrast" {
+		t.Errorf("kept %v", values)
+	}
 }
 
 // State is the fold of the log: whatever happened, the screen shows what a
@@ -621,6 +634,14 @@ func TestNotifiesOnlyWhoLooksElsewhere(t *testing.T) {
 		if got := d.Raw(); got != "" {
 			t.Errorf("%s: wrote %q to who is back", how, got)
 		}
+	}
+}
+
+func TestNotifiesAsTheTerminalUnderstands(t *testing.T) {
+	d := tuitest.New(t, func(o *tui.Options) { o.Notify = "auto" }).Open()
+	d.Send(tea.EnvMsg{"TERM=xterm-kitty"}).Send(tea.BlurMsg{}).Emit(engine.Finished{What: "turn"})
+	if raw := d.Raw(); !strings.HasPrefix(raw, "\x1b]99;") {
+		t.Errorf("wrote %q", raw)
 	}
 }
 

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"banyan/internal/tui/inert"
@@ -20,11 +21,13 @@ type terminal struct {
 	// wrap puts a sequence through what stands between us and the terminal:
 	// tmux or screen, which keep to themselves what they do not know.
 	wrap func(sequence string) string
+	// notify is the way of notifying that it is known to understand.
+	notify string
 }
 
 // unknown is a terminal that has not said anything yet.
 func unknown() terminal {
-	return terminal{profile: theme.TrueColor, focused: true, wrap: func(s string) string { return s }}
+	return terminal{profile: theme.TrueColor, focused: true, wrap: func(s string) string { return s }, notify: "bell"}
 }
 
 // heard takes a message of the terminal into account.
@@ -32,6 +35,7 @@ func (m *Model) heard(msg tea.Msg) {
 	switch msg := msg.(type) {
 	case tea.EnvMsg:
 		m.terminal.wrap = wrapFor(msg.Getenv("TMUX") != "", msg.Getenv("STY") != "")
+		m.terminal.notify = notifies(msg.Getenv("TERM_PROGRAM"), msg.Getenv("TERM"))
 	case tea.ColorProfileMsg:
 		m.terminal.profile = profileOf(msg.Profile)
 		m.setTheme(m.theme.Name)
@@ -57,6 +61,22 @@ func profileOf(p colorprofile.Profile) theme.Profile {
 	return theme.NoColor
 }
 
+// notifies is the way of notifying that a terminal understands: what it says of
+// itself goes before its type, which may be another's.
+func notifies(program, term string) string {
+	switch program {
+	case "iTerm.app", "WezTerm", "ghostty":
+		return "osc9"
+	}
+	switch {
+	case strings.Contains(term, "kitty"):
+		return "osc99"
+	case strings.HasPrefix(term, "foot"), strings.HasPrefix(term, "rxvt-unicode"):
+		return "osc777"
+	}
+	return "bell"
+}
+
 // screenLimit is how many bytes screen passes on at once.
 const screenLimit = 768
 
@@ -76,7 +96,11 @@ func (m *Model) notify(what string) tea.Cmd {
 		return nil
 	}
 	text := inert.Title("agent " + what)
-	switch m.opts.Notify {
+	how := m.opts.Notify
+	if how == "auto" {
+		how = m.terminal.notify
+	}
+	switch how {
 	case "bell":
 		return tea.Raw("\a")
 	case "osc9":

@@ -33,7 +33,7 @@ type Options struct {
 	Cwd     string // shown in the footer; absolute
 	Prompt  string // sent as soon as the session is open
 
-	Theme string              // name or file; empty follows the terminal's background
+	Theme string              // name or file; empty or "auto" follows the terminal's background
 	Keys  map[string][]string // keystrokes by action id, instead of the usual ones
 	// DoubleEscape is the command that Esc Esc runs with an empty editor,
 	// "tree" or "branch"; "none" for nothing. Empty is "tree".
@@ -43,7 +43,8 @@ type Options struct {
 	NoTitle      bool // leave the window's title alone
 	NoProgress   bool // do not show in the terminal's own bar that something runs
 	// Notify is how the user is told that something is done while the window
-	// has no focus: "bell", "osc9", "osc777" or "osc99"; empty for not at all.
+	// has no focus: "bell", "osc9", "osc777", "osc99", or "auto" for what the
+	// terminal is known to understand; else not at all.
 	Notify string
 
 	Models   func(context.Context) ([]Choice, error)  // of /model
@@ -56,10 +57,12 @@ type Options struct {
 	Templates []Template // prompts and skills that are commands of their own
 
 	DeleteSession func(ctx context.Context, path string) error
-	Settings      func() []Setting // of /settings
-	Providers     func() []string  // that Login knows
+	Settings      func(context.Context) ([]Setting, error)
+	SaveSetting   func(ctx context.Context, name, value string) error // empty value: as usual
+	Providers     func() []string                                     // that Login knows
 	Login         func(ctx context.Context, provider, key string) error
 	Logout        func(ctx context.Context, provider string) error
+	Trust         func(context.Context) (string, error) // of /trust; says what was done
 
 	History   func() ([]string, error) // prompts of other sessions, oldest first
 	Remember  func(prompt string) error
@@ -94,9 +97,6 @@ type Session struct {
 	Modified time.Time
 	Messages int
 }
-
-// Setting is a value that holds now.
-type Setting struct{ Name, Value, From string }
 
 // Model is the screen. Only Bubble Tea's goroutine touches it.
 type Model struct {
@@ -174,7 +174,7 @@ func New(o Options) *Model {
 // Init asks for what may come later than the first frame.
 func (m *Model) Init() tea.Cmd {
 	cmds := []tea.Cmd{m.findBranch(), m.readHistory()}
-	if m.opts.Theme == "" {
+	if followsTerminal(m.opts.Theme) {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
 	return tea.Batch(cmds...)
@@ -227,10 +227,13 @@ func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
+// followsTerminal says whether the user left the theme to the terminal.
+func followsTerminal(name string) bool { return name == "" || name == "auto" }
+
 // themeFor is the theme to use where the user named none.
 func themeFor(name string, dark bool) string {
 	switch {
-	case name != "":
+	case !followsTerminal(name):
 		return name
 	case dark:
 		return "dark"
@@ -238,15 +241,17 @@ func themeFor(name string, dark bool) string {
 	return "light"
 }
 
-func (m *Model) setTheme(name string) {
+// setTheme changes the colours. It says whether there is such a theme.
+func (m *Model) setTheme(name string) bool {
 	th, err := theme.Load(name, m.terminal.profile)
 	if err != nil {
 		m.say(engine.Failure, err.Error())
-		return
+		return false
 	}
 	m.theme = th
 	m.transcript.SetTheme(th)
 	m.editor.SetTheme(th)
+	return true
 }
 
 // failedMsg is the end of a tea.Cmd that could not do its work, doneMsg of one

@@ -91,6 +91,14 @@ func (m *Model) SetItems(items []Item, cursor int) {
 	}
 }
 
+// Index is the item under the cursor, -1 if there is none.
+func (m *Model) Index() int {
+	if len(m.matches) == 0 {
+		return -1
+	}
+	return m.matches[m.cursor].Index
+}
+
 // SetEmpty is shown while there are no items.
 func (m *Model) SetEmpty(text string) { m.opts.Empty = text }
 
