@@ -84,7 +84,7 @@ func openProvider(name string) (*provider.Catalog, provider.Provider, error) {
 	if err != nil {
 		return nil, provider.Provider{}, err
 	}
-	c := newRoster(paths.Config, false, 0).catalog.Load()
+	c := newRoster(paths.Config, false, 0, nil).catalog.Load()
 	p, err := c.Provider(name)
 	return c, p, err
 }

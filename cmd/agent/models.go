@@ -23,15 +23,23 @@ const wordPause = 12 * time.Millisecond
 // models.json configure. It may learn of local servers while the program runs,
 // which is why the catalog is an atomic pointer.
 type roster struct {
-	catalog atomic.Pointer[provider.Catalog]
+	catalog   atomic.Pointer[provider.Catalog]
+	fallbacks []models.Ref
 }
 
-func newRoster(configDir string, offlineOnly bool, pace time.Duration) *roster {
+// newRoster reads what is configured. Fallbacks answer, in their order, where a
+// model cannot; names that mean nothing are left out.
+func newRoster(configDir string, offlineOnly bool, pace time.Duration, fallbacks []string) *roster {
 	r := &roster{}
 	r.catalog.Store(provider.Open(provider.Config{
 		Dir: configDir, Offline: offlineOnly,
 		Builtin: map[string]llm.Client{offline.Provider: offline.Client{Pace: pace}},
 	}))
+	for _, name := range fallbacks {
+		if ref, err := r.catalog.Load().Resolve(name); err == nil {
+			r.fallbacks = append(r.fallbacks, ref)
+		}
+	}
 	return r
 }
 
@@ -52,7 +60,7 @@ func (r *roster) choose(name string) (ref models.Ref, chosen bool, err error) {
 // Client implements engine.Models.
 func (r *roster) Client(ref session.ModelRef) (llm.Client, engine.ModelInfo, error) {
 	c := r.catalog.Load()
-	client, err := c.New(models.Ref{Provider: ref.Provider, Model: ref.Model})
+	client, err := c.New(models.Ref{Provider: ref.Provider, Model: ref.Model}, r.fallbacks...)
 	if err != nil {
 		return nil, engine.ModelInfo{}, err
 	}
@@ -93,6 +101,32 @@ func (r *roster) choices() []tui.Choice {
 		Model: session.ModelRef{Provider: offline.Provider, Model: offline.Model},
 		Name:  offline.Description.Name, Detail: "built in: rules, no network",
 	})
+}
+
+// providers are the names that login and logout know.
+func (r *roster) providers() []string {
+	var names []string
+	for _, p := range r.catalog.Load().Providers() {
+		if !p.Local {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// login checks a key with one call and keeps it.
+func (r *roster) login(ctx context.Context, name, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	c := r.catalog.Load()
+	if err := c.Check(ctx, name, key); err != nil {
+		return err
+	}
+	return c.Credentials().Set(name, key, false)
+}
+
+func (r *roster) logout(_ context.Context, name string) error {
+	return r.catalog.Load().Credentials().Remove(name)
 }
 
 // detail is a model's context window and price, as far as they are known.

@@ -42,7 +42,7 @@ words must all occur in a line.`,
 			if err != nil {
 				return err
 			}
-			r := newRoster(paths.Config, false, 0)
+			r := newRoster(paths.Config, false, 0, nil)
 			r.probe(cmd.Context())
 			lines := r.lines(all, args)
 			if asJSON {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -55,11 +56,20 @@ func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	reply := llmtest.Reply{Piece: 4000, Parts: []llmtest.Part{
 		{Text: fmt.Sprintf("answer-%06d %s", n, strings.Repeat("word ", size/5))},
 	}}
-	if last := body[bytes.LastIndex(body, []byte(`"role":"user"`))+1:]; !bytes.Contains(last, []byte("tool_result")) {
+	if !answersCalls(body) {
 		args := fmt.Sprintf(`{"command":"echo trace-%06d >> ran.txt"}`, n)
 		reply.Parts = append(reply.Parts, llmtest.Part{Call: &llmtest.WireCall{ID: fmt.Sprintf("toolu_%d", n), Name: "bash", Args: args}})
 	}
 	llmtest.Stream(d.Frames(reply)...)(rw, r)
+}
+
+// answersCalls says whether a request ends in results of calls.
+func answersCalls(body []byte) bool {
+	var req struct {
+		Messages []struct{ Content json.RawMessage }
+	}
+	return json.Unmarshal(body, &req) == nil && len(req.Messages) > 0 &&
+		bytes.Contains(req.Messages[len(req.Messages)-1].Content, []byte(`"tool_result"`))
 }
 
 // requested is how many requests came since it was last asked.

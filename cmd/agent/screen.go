@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,15 +13,13 @@ import (
 	"banyan/internal/engine"
 	"banyan/internal/llm/offline"
 	"banyan/internal/session"
+	"banyan/internal/tool"
 	"banyan/internal/tui"
 	"banyan/internal/vcs"
 )
 
 // screen runs the chat in the terminal.
-func screen(ctx context.Context, cmd *cobra.Command, e *engine.Engine, s setup, prompt string) error {
-	history := config.History{Path: filepath.Join(s.paths.State, "history.jsonl")}
-	drafts := config.Drafts{Dir: filepath.Join(s.paths.State, "drafts")}
-	trees := config.Drafts{Dir: filepath.Join(s.paths.State, "trees")}
+func screen(ctx context.Context, cmd *cobra.Command, e *engine.Engine, s *setup, prompt string) error {
 	if s.Model.Provider == offline.Provider && !s.ModelChosen {
 		go func() {
 			if ref, ok := s.roster.probe(ctx); ok {
@@ -27,20 +27,101 @@ func screen(ctx context.Context, cmd *cobra.Command, e *engine.Engine, s setup, 
 			}
 		}()
 	}
-	farewell, err := tui.Run(ctx, tui.Options{
-		Engine: e, Version: version(), Cwd: s.Cwd, Prompt: prompt,
-		Models:    func(context.Context) ([]tui.Choice, error) { return s.roster.choices(), nil },
-		Sessions:  func(context.Context) ([]tui.Session, error) { return sessions(s.paths) },
-		Branch:    func(context.Context) string { return vcs.Branch(s.Cwd) },
-		History:   history.Read,
-		Remember:  history.Add,
-		SaveDraft: drafts.Save,
-		LoadDraft: drafts.Load,
-		SaveTree:  trees.Save,
-		LoadTree:  trees.Load,
-	})
+	o := s.screenOptions(e)
+	o.Prompt = prompt
+	farewell, err := tui.Run(ctx, o)
 	fmt.Fprint(cmd.OutOrStdout(), farewell)
 	return err
+}
+
+// screenOptions are what the screen needs of the world, as functions that run
+// beside it.
+func (s *setup) screenOptions(e *engine.Engine) tui.Options {
+	history := config.History{Path: filepath.Join(s.paths.State, "history.jsonl")}
+	drafts := config.Drafts{Dir: filepath.Join(s.paths.State, "drafts")}
+	trees := config.Drafts{Dir: filepath.Join(s.paths.State, "trees")}
+	set := s.settings
+	return tui.Options{
+		Engine: e, Version: version(), Cwd: s.Cwd,
+		Theme: themeName(set.Theme), Keys: set.Keys, DoubleEscape: set.DoubleEscapeAction,
+		Vi: set.Vim, NoMouse: !set.Mouse, NoTitle: !set.Title, NoProgress: set.ReducedMotion,
+		Notify: notifyWay(set.Notifications, os.Getenv), TreeFilter: set.TreeFilter, SummaryPrompt: set.BranchSummary.Prompt,
+
+		Models:   func(context.Context) ([]tui.Choice, error) { return s.roster.choices(), nil },
+		Sessions: func(context.Context) ([]tui.Session, error) { return sessions(s.paths) },
+		Files:    func(ctx context.Context) ([]string, error) { return tool.Files(ctx, s.Cwd) },
+		Branch:   func(context.Context) string { return vcs.Branch(s.Cwd) },
+		DeleteSession: func(_ context.Context, path string) error {
+			return session.Trash(path, s.paths.TrashDir())
+		},
+		Settings:  s.listSettings,
+		Providers: s.roster.providers,
+		Login:     s.roster.login,
+		Logout:    s.roster.logout,
+		Trust:     func(context.Context) (string, error) { return s.trustFolder(e) },
+
+		History: history.Read, Remember: history.Add,
+		SaveDraft: drafts.Save, LoadDraft: drafts.Load,
+		SaveTree: trees.Save, LoadTree: trees.Load,
+	}
+}
+
+// themeName is a theme's name or file; empty lets the screen look at the terminal.
+func themeName(set string) string {
+	if set == "auto" {
+		return ""
+	}
+	return set
+}
+
+// notifyWay is how this terminal is asked to tell the user something.
+func notifyWay(set string, env func(string) string) string {
+	switch {
+	case set == "off":
+		return ""
+	case set != "auto":
+		return set
+	case env("KITTY_WINDOW_ID") != "":
+		return "osc99"
+	case env("TERM_PROGRAM") == "iTerm.app", env("TERM_PROGRAM") == "WezTerm", env("TERM_PROGRAM") == "ghostty":
+		return "osc9"
+	}
+	return "bell"
+}
+
+// listSettings are the settings with where they come from.
+func (s *setup) listSettings(context.Context) ([]tui.Setting, error) {
+	list := make([]tui.Setting, len(s.values))
+	for i, v := range s.values {
+		var from []string
+		for _, src := range v.Sources {
+			from = append(from, src.String())
+		}
+		list[i] = tui.Setting{Name: v.Path, Value: v.JSON, From: strings.Join(from, ", ")}
+	}
+	return list, nil
+}
+
+// trustFolder lets this folder's own settings and instructions count, from now on.
+func (s *setup) trustFolder(e *engine.Engine) (string, error) {
+	trust := s.paths.Trust()
+	folder, err := trust.Candidate(s.Cwd)
+	if err != nil {
+		return "", err
+	}
+	if err := trust.Grant(folder); err != nil {
+		return "", err
+	}
+	s.Notices = nil
+	if err := s.readSettings(context.Background()); err != nil {
+		return "", err
+	}
+	rules, err := s.rules()
+	if err != nil {
+		return "", err
+	}
+	e.Send(engine.Reconfigure{System: s.systemPrompt(), Rules: rules})
+	return folder + " is trusted from now on: its instructions and rules count.", nil
 }
 
 // sessions are what /resume shows: those of every folder, newest first.

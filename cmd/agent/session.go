@@ -471,7 +471,7 @@ func runDelete(r *sessionRun, args []string) error {
 		return err
 	}
 	how := "trash"
-	err = session.Trash(path, filepath.Join(filepath.Dir(r.paths.Data), "Trash"))
+	err = session.Trash(path, r.paths.TrashDir())
 	if errors.Is(err, session.ErrNoTrash) {
 		if !r.force && !r.confirm(fmt.Sprintf("There is no trash here. Delete %s for good? [y/N] ", path)) {
 			return fmt.Errorf("%s was not deleted; --force deletes without asking", path)

@@ -15,6 +15,10 @@ type Paths struct {
 	Cache    string // may be deleted at any time
 }
 
+// TrashDir is the desktop's trash, beside Data as the freedesktop.org
+// specification has it; it need not exist.
+func (p Paths) TrashDir() string { return filepath.Join(filepath.Dir(p.Data), "Trash") }
+
 // FindPaths follows the XDG base directory specification, with
 // BANYAN_DATA_DIR for Data and BANYAN_CONFIG_DIR for Config.
 func FindPaths() (Paths, error) { return findPaths(os.Getenv, os.UserHomeDir) }

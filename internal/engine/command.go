@@ -2,6 +2,7 @@ package engine
 
 import (
 	"banyan/internal/llm"
+	"banyan/internal/permission"
 	"banyan/internal/session"
 )
 
@@ -46,6 +47,13 @@ type SetModel struct{ Model session.ModelRef }
 // PreferModel names a model that was found while the program runs. It answers
 // from here on if the embedded one would, and nothing has been asked yet.
 type PreferModel struct{ Model session.ModelRef }
+
+// Reconfigure changes what models are told and adds permission rules, from the
+// next request on: a folder was trusted.
+type Reconfigure struct {
+	System string
+	Rules  []permission.Rule
+}
 
 // SetThinking chooses the thinking level for what follows; it is recorded.
 type SetThinking struct{ Level llm.ThinkingLevel }
@@ -130,6 +138,7 @@ func (Interrupt) isCommand()     {}
 func (Answer) isCommand()        {}
 func (SetModel) isCommand()      {}
 func (PreferModel) isCommand()   {}
+func (Reconfigure) isCommand()   {}
 func (SetThinking) isCommand()   {}
 func (SetPermission) isCommand() {}
 func (SetLabel) isCommand()      {}

@@ -30,6 +30,11 @@ type Config struct {
 	// Open gives the first session. It runs in the engine's goroutine, so that
 	// no screen waits for it.
 	Open func() (*session.Manager, error)
+	// Prepare completes the configuration with what takes time to make, before
+	// Open, in the engine's goroutine; nil if it is complete.
+	Prepare func(*Config) error
+	// Notices are told once the first session is open.
+	Notices []Notice
 	// SessionDir is where new sessions and forks go; empty keeps them in memory.
 	SessionDir string
 	Cwd        string
@@ -195,13 +200,7 @@ func (e *Engine) own(ctx context.Context) (err error) {
 			err = errors.Join(err, e.session.Close())
 		}
 	}()
-	e.chooseModel(e.cfg.Model)
-	e.emitState()
-	m, err := e.cfg.Open()
-	if err != nil {
-		return err
-	}
-	if err := e.enter(m, nil); err != nil {
+	if err := e.begin(); err != nil {
 		return err
 	}
 	for !e.closing || e.job != nil {
@@ -226,6 +225,28 @@ func (e *Engine) own(ctx context.Context) (err error) {
 	return nil
 }
 
+// begin opens the first session.
+func (e *Engine) begin() error {
+	if e.cfg.Prepare != nil {
+		if err := e.cfg.Prepare(&e.cfg); err != nil {
+			return err
+		}
+	}
+	e.chooseModel(e.cfg.Model)
+	e.emitState()
+	m, err := e.cfg.Open()
+	if err != nil {
+		return err
+	}
+	if err := e.enter(m, nil); err != nil {
+		return err
+	}
+	for _, n := range e.cfg.Notices {
+		e.emit(n)
+	}
+	return nil
+}
+
 // handle does what a command says.
 func (e *Engine) handle(c Command) {
 	switch c := c.(type) {
@@ -243,6 +264,9 @@ func (e *Engine) handle(c Command) {
 		if e.info.Offline && e.session.Snapshot().Len() == 0 {
 			e.setModel(c.Model)
 		}
+	case Reconfigure:
+		e.cfg.System = c.System
+		e.cfg.Policy.Remember(c.Rules...)
 	case SetThinking:
 		e.setThinking(c.Level)
 	case SetPermission:

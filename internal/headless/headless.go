@@ -59,9 +59,9 @@ type Options struct {
 	MaxUSD float64
 	// Partial tells answers in StreamJSON while they come, too.
 	Partial bool
-	// Tools are the names of the tools that the model is given; they are told at
-	// the beginning of StreamJSON.
-	Tools []string
+	// Tools gives the names of the tools that the model has; they are told at the
+	// beginning of StreamJSON. It is called once a session is open; nil for none.
+	Tools func() []string
 }
 
 // Print is Run as Text.

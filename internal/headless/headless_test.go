@@ -148,7 +148,7 @@ func TestStream(t *testing.T) {
 			llm.CallDelta{Block: 2, ID: "c1", Name: "look", Arguments: `{"n": 1}`}, llm.CallDone{Block: 2},
 			llm.UsageUpdate{Usage: llm.Usage{Input: 100, Output: 10, CacheRead: 5, CacheWrite: 3, Total: 118}}, llm.Done{Reason: llm.StopToolUse}),
 		llmtest.Text("Done."))
-	if err := w.run(context.Background(), Options{Format: StreamJSON, Tools: []string{"look", "run"}}); err != nil {
+	if err := w.run(context.Background(), Options{Format: StreamJSON, Tools: func() []string { return []string{"look", "run"} }}); err != nil {
 		t.Fatal(err)
 	}
 	lines := w.lines()

@@ -60,9 +60,17 @@ func inertJSON(line []byte) []byte {
 // answers and results as they are recorded, and the run's object at the end.
 type stream struct {
 	lines
-	tools   []string
+	tools   func() []string
 	began   bool     // the system line is out
 	partial *partial // of the answer that is coming; nil if nobody wants to see it
+}
+
+// names are the tools' names.
+func (s *stream) names() []string {
+	if s.tools == nil {
+		return nil
+	}
+	return s.tools()
 }
 
 func (s *stream) event(ev engine.Event, r *record) error {
@@ -111,5 +119,5 @@ func (s *stream) begin(r *record) error {
 		return nil
 	}
 	s.began = true
-	return s.write(initLine(s.tools, r))
+	return s.write(initLine(s.names(), r))
 }

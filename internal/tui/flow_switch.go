@@ -43,7 +43,7 @@ func (m *Model) resolve(text string) (session.ID, tea.Cmd, bool) {
 		return id, nil, true
 	}
 	m.refuse(upper(err.Error()))
-	return "", m.findElsewhere(text, err), false
+	return "", m.findElsewhere(text), false
 }
 
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
@@ -57,19 +57,19 @@ func (msg elsewhereMsg) apply(m *Model) tea.Cmd {
 }
 
 // findElsewhere looks whether it is a session that was named.
-func (m *Model) findElsewhere(text string, err error) tea.Cmd {
+func (m *Model) findElsewhere(text string) tea.Cmd {
 	find := m.opts.Sessions
 	if find == nil || len(text) < 4 {
 		return nil
 	}
 	return func() tea.Msg {
-		all, listed := find(context.Background())
-		if listed != nil {
+		all, err := find(context.Background())
+		if err != nil {
 			return nil // it was a guess
 		}
 		for _, s := range all {
 			if strings.HasPrefix(s.ID, text) {
-				return elsewhereMsg{fmt.Sprintf("%s. It is another session, %q: /resume %s opens it", upper(err.Error()), cmp.Or(s.Name, s.First, s.Path), text)}
+				return elsewhereMsg{fmt.Sprintf("%s is another session, %q: /resume %s opens it", text, cmp.Or(s.Name, s.First, s.Path), text)}
 			}
 		}
 		return nil

@@ -38,15 +38,17 @@ func must(err error) {
 }
 
 // navigates answers commands as the engine does.
-func navigates(d *tuitest.Driver) {
-	d.Reply(func(c engine.Command) []engine.Event {
+func navigates(d *tuitest.Driver) { d.Reply(navigator(d)) }
+
+func navigator(d *tuitest.Driver) func(engine.Command) []engine.Event {
+	return func(c engine.Command) []engine.Event {
 		switch c := c.(type) {
 		case engine.Navigate:
 			from := d.Session.Snapshot().Leaf()
 			e, _, err := d.Session.Snapshot().Entry(c.Target)
 			must(err)
 			to, draft := c.Target, (*engine.Draft)(nil)
-			if m, ok := e.Data.(session.Message); ok && m.Role == llm.User {
+			if m, ok := e.Data.(session.Message); ok && m.Role == llm.User && !c.At {
 				to, draft = e.Parent, &engine.Draft{Text: m.Text()}
 			}
 			if to == "" {
@@ -61,7 +63,7 @@ func navigates(d *tuitest.Driver) {
 			return []engine.Event{engine.Appended{Entry: e, Session: d.Session.Snapshot()}}
 		}
 		return nil
-	})
+	}
 }
 
 func TestTreeOpensOnTheLeaf(t *testing.T) {

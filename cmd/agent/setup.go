@@ -1,0 +1,303 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"banyan/internal/agent"
+	"banyan/internal/config"
+	"banyan/internal/engine"
+	"banyan/internal/instructions"
+	"banyan/internal/llm"
+	"banyan/internal/llm/offline"
+	"banyan/internal/permission"
+	"banyan/internal/sandbox"
+	"banyan/internal/session"
+	"banyan/internal/tool"
+)
+
+// setup is what a chat is made of, from flags, settings and the environment.
+type setup struct {
+	engine.Config
+	opts     chatOptions
+	paths    config.Paths
+	settings config.Settings
+	values   []config.Value // of the settings, for people who ask where they come from
+	project  string         // root of the project if it is trusted, else empty
+	roster   *roster
+	env      *tool.Env // nil until the engine has begun
+}
+
+// setUp does what must be known before there is anything to show. The rest is
+// [setup.prepare].
+func (o chatOptions) setUp(ctx context.Context) (*setup, error) {
+	s := &setup{opts: o}
+	for _, step := range []func(context.Context) error{s.findFolders, s.readSettings, s.chooseModel} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s.Prepare, s.Open = s.prepare, s.open
+	return s, nil
+}
+
+func (s *setup) findFolders(context.Context) (err error) {
+	if s.paths, err = config.FindPaths(); err != nil {
+		return fmt.Errorf("find the home folder (set HOME, or BANYAN_DATA_DIR): %w", err)
+	}
+	if s.opts.sessionDir != "" {
+		if s.paths.Sessions, err = filepath.Abs(s.opts.sessionDir); err != nil {
+			return err
+		}
+	}
+	if s.Cwd, err = workingFolder(s.opts.dir); err != nil {
+		return err
+	}
+	if !s.opts.noSession {
+		s.SessionDir = session.Dir(s.paths.Sessions, s.Cwd)
+	}
+	return nil
+}
+
+// readSettings reads the user's settings, and the project's if it is trusted.
+func (s *setup) readSettings(context.Context) error {
+	trust := s.paths.Trust()
+	by, trusted, err := trust.Trusted(s.Cwd)
+	if err != nil {
+		s.Notices = append(s.Notices, engine.Notice{Level: engine.Warning, Text: err.Error()})
+	}
+	if s.opts.trust && !trusted {
+		if by, err = trust.Candidate(s.Cwd); err != nil {
+			return err
+		}
+		trusted = true
+	}
+	if trusted {
+		s.project = instructions.Root(s.Cwd, by)
+	} else {
+		s.sayUntrusted(trust)
+	}
+	var problems []config.Problem
+	s.settings, s.values, problems = config.Load(s.paths, s.project, trusted, s.opts.overrides())
+	for _, p := range problems {
+		if p.Source.Scope == config.Flag {
+			return usageError{errors.New(p.String())}
+		}
+		if p.Loosens && s.opts.print {
+			return fmt.Errorf("%s (nobody is here to be told, so this does not run)", p)
+		}
+		s.Notices = append(s.Notices, engine.Notice{Level: engine.Warning, Text: p.String()})
+	}
+	s.MaxRounds = s.settings.MaxTurns
+	reserve, keep := s.settings.Compaction.For("", "")
+	s.Compaction = engine.Compaction{Off: !s.settings.Compaction.Enabled, Reserve: reserve, KeepRecent: keep}
+	return nil
+}
+
+// sayUntrusted tells what of the folder has no effect, if there is anything. It
+// looks for names only.
+func (s *setup) sayUntrusted(trust config.Trust) {
+	folder, err := trust.Candidate(s.Cwd)
+	if err != nil {
+		return // it can never be trusted
+	}
+	for _, name := range append(slices.Clone(instructions.Names), ".banyan") {
+		if _, err := os.Lstat(filepath.Join(folder, name)); err == nil {
+			s.Notices = append(s.Notices, engine.Notice{Level: engine.Note, Text: fmt.Sprintf(
+				"%s is not trusted, so its %s has no effect. /trust changes that.", folder, name)})
+			return
+		}
+	}
+}
+
+// chooseModel finds who answers. A screen takes local servers in later; print
+// mode waits for them, as it asks at once.
+func (s *setup) chooseModel(ctx context.Context) error {
+	pace := wordPause
+	if s.opts.print {
+		pace = 0
+	}
+	s.roster = newRoster(s.paths.Config, s.opts.offline, pace, s.settings.FallbackModels)
+	ref, chosen, err := s.roster.choose(s.settings.Model)
+	if err != nil {
+		return usageError{err}
+	}
+	if s.opts.print && ref.Provider == offline.Provider && !chosen {
+		if local, ok := s.roster.probe(ctx); ok {
+			ref = local
+		}
+	}
+	s.Model = session.ModelRef{Provider: ref.Provider, Model: ref.Model}
+	if _, _, err := s.roster.Client(s.Model); err != nil {
+		return usageError{err}
+	}
+	s.Models, s.ModelChosen = s.roster, s.opts.model != "" || s.opts.offline
+	if s.Thinking = ref.Thinking; s.settings.Thinking != "" {
+		s.Thinking = llm.ThinkingLevel(s.settings.Thinking)
+	}
+	return nil
+}
+
+// prepare makes what takes time, in the engine's goroutine: tools, their box,
+// the policy and the system prompt.
+func (s *setup) prepare(cfg *engine.Config) (err error) {
+	if s.env, err = tool.NewEnv(s.Cwd); err != nil {
+		return fmt.Errorf("prepare the tools: %w", err)
+	}
+	s.env.PassEnv = s.settings.ShellEnv
+	for _, dir := range slices.Concat(s.opts.addDirs, s.settings.Permissions.AdditionalDirectories) {
+		if err := s.env.AddDir(dir); err != nil {
+			cfg.Notices = append(cfg.Notices, engine.Notice{Level: engine.Warning, Text: err.Error()})
+		}
+	}
+	strength, why := s.env.Confine(s.paths.Config, s.paths.State)
+	if strength < sandbox.Full {
+		cfg.Notices = append(cfg.Notices, engine.Notice{Level: engine.Note, Text: fmt.Sprintf("Commands are not fully confined here: %v", why)})
+	}
+	cfg.Tools = tool.All(s.env)
+	if cfg.Policy, err = s.policy(strength); err != nil {
+		return err
+	}
+	cfg.System = s.systemPrompt()
+	return nil
+}
+
+// toolNames are known once the engine has begun.
+func (s *setup) toolNames() []string {
+	var names []string
+	for _, t := range tool.All(s.env) {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// Close gives back what the tools held: temporary files and background jobs.
+func (s *setup) Close() error {
+	if s.env == nil {
+		return nil
+	}
+	return s.env.Close()
+}
+
+// policy says what may be done without asking.
+func (s *setup) policy(box sandbox.Strength) (*permission.Policy, error) {
+	home, _ := os.UserHomeDir() // without one, "~" in rules matches nothing
+	rules, err := s.rules()
+	if err != nil {
+		return nil, err
+	}
+	policy := permission.New(permission.Workspace{
+		Dir: s.env.Dir, Home: home, Path: os.Getenv("PATH"), Boxed: box > sandbox.None,
+		Readable:  []string{s.env.Temp()},
+		Protected: []string{s.paths.Config, s.paths.Data, s.paths.State},
+	}, rules...)
+	mode := s.settings.Permissions.DefaultMode
+	if s.opts.skipAsking {
+		mode = permission.Full
+	}
+	return policy, policy.SetMode(mode)
+}
+
+// rules are the settings' permission rules.
+func (s *setup) rules() ([]permission.Rule, error) {
+	var rules []permission.Rule
+	for _, list := range []struct {
+		action permission.Action
+		rules  []config.Rule
+	}{
+		{permission.Allow, s.settings.Permissions.Allow},
+		{permission.Ask, s.settings.Permissions.Ask},
+		{permission.Deny, s.settings.Permissions.Deny},
+	} {
+		for _, r := range list.rules {
+			from := permission.Source{Name: r.Source.String(), Project: r.Source.Scope.OfProject()}
+			if from.Project {
+				from.Base = s.project
+			}
+			rule, err := permission.ParseRule(list.action, r.Text, from)
+			if err != nil {
+				return nil, usageError{fmt.Errorf("%s: %w", r.Source, err)}
+			}
+			rules = append(rules, rule)
+		}
+	}
+	return rules, nil
+}
+
+func (s *setup) systemPrompt() string {
+	parts := []string{s.opts.system}
+	if parts[0] == "" {
+		parts[0] = agent.SystemPrompt(s.Cwd, time.Now())
+	}
+	if text := instructions.Text(instructions.Load(s.paths.Config, s.project, s.Cwd)); text != "" {
+		parts = append(parts, text)
+	}
+	if s.opts.appendSystem != "" {
+		parts = append(parts, s.opts.appendSystem)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// open says which session the chat begins with. It is called by the engine, so
+// that no frame waits for it.
+func (s *setup) open() (*session.Manager, error) {
+	o := s.opts
+	switch {
+	case o.session != "":
+		path, err := session.Find(s.paths.Sessions, o.session)
+		if err != nil {
+			return nil, err
+		}
+		return session.Open(path, s.Session)
+	case o.fork != "":
+		return s.forked(o.fork)
+	case o.goOn && !o.noSession:
+		path, err := session.Newest(s.SessionDir, s.Cwd)
+		if err != nil {
+			return nil, err
+		}
+		if path != "" {
+			return session.Open(path, s.Session)
+		}
+	}
+	return session.New(s.SessionDir, s.Cwd, s.Session)
+}
+
+// forked is a copy of another session's active path.
+func (s *setup) forked(name string) (*session.Manager, error) {
+	path, err := session.Find(s.paths.Sessions, name)
+	if err != nil {
+		return nil, err
+	}
+	from := s.Session
+	from.ReadOnly = true
+	m, err := session.Open(path, from)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	return m.CreateBranchedSession(s.SessionDir, m.Snapshot().Leaf())
+}
+
+// workingFolder is the absolute path of -C, or of where we are.
+func workingFolder(dir string) (string, error) {
+	if dir == "" {
+		dir = "."
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("find the working folder: %w", err)
+	}
+	if info, err := os.Stat(abs); err != nil {
+		return "", fmt.Errorf("work in %s: %w", abs, err)
+	} else if !info.IsDir() {
+		return "", fmt.Errorf("work in %s: it is not a folder", abs)
+	}
+	return abs, nil
+}
