@@ -141,6 +141,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	for i := 0; killed < kills; i++ {
 		if i%lives == 0 {
 			c = newTalk(t)
+			c.run(t, 0)
 			begun := time.Now()
 			c.run(t, 0)
 			full = time.Since(begun)
@@ -235,6 +236,8 @@ func TestMigrationKilled(t *testing.T) {
 		cmd.Wait()
 		return !cmd.ProcessState.Exited()
 	}
+	reset()
+	append1(0)
 	reset()
 	begun := time.Now()
 	append1(0)
