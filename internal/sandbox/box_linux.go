@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -61,7 +62,7 @@ func rearrange(b *Box) error {
 	var aside []mount
 	take := func(from, to string, attr unix.MountAttr) error {
 		m, err := copyMount(from, to, attr)
-		if errors.Is(err, os.ErrNotExist) {
+		if missing(err) {
 			return nil
 		}
 		aside = append(aside, m)
@@ -70,7 +71,7 @@ func rearrange(b *Box) error {
 	if err := take(b.Temp, "/tmp", unix.MountAttr{}); err != nil {
 		return err
 	}
-	for _, path := range append([]string{b.Temp}, b.Write...) {
+	for _, path := range slices.Concat([]string{b.Temp}, b.Write, pinned(b)) {
 		if err := take(path, path, unix.MountAttr{}); err != nil {
 			return err
 		}
@@ -100,6 +101,29 @@ func rearrange(b *Box) error {
 		return fmt.Errorf("making a private /proc: %w", err)
 	}
 	return nil
+}
+
+// pinned are the folders between what may be written and what in it may not. As
+// mounts of their own they cannot be renamed, and others put in their place.
+func pinned(b *Box) []string {
+	var dirs []string
+	for _, path := range b.ReadOnly {
+		for dir := filepath.Dir(path); !slices.Contains(dirs, dir); dir = filepath.Dir(dir) {
+			if !slices.ContainsFunc(b.Write, func(w string) bool { return strings.HasPrefix(dir, w+"/") }) {
+				break
+			}
+			if info, err := os.Stat(dir); err == nil && info.IsDir() {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	slices.SortFunc(dirs, func(a, b string) int { return len(a) - len(b) }) // the outer ones first
+	return dirs
+}
+
+// missing tells whether nothing is at a path.
+func missing(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR)
 }
 
 // mount is a copy of a part of the file system that is not attached yet.
@@ -149,7 +173,7 @@ func (m mount) put() error {
 func cover(path string) error {
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission):
+	case missing(err) || errors.Is(err, os.ErrPermission):
 		return nil // it is not there, or not to be read anyway
 	case err != nil:
 		return err
@@ -211,7 +235,7 @@ func readable(hidden []string) []string {
 		entries, _ := os.ReadDir(dir)
 		for _, entry := range entries {
 			path := filepath.Join(dir, entry.Name())
-			if !contains(hidden, path) {
+			if !slices.Contains(hidden, path) {
 				queue = append(queue, path)
 			}
 		}
@@ -220,19 +244,5 @@ func readable(hidden []string) []string {
 }
 
 func holdsAny(dir string, paths []string) bool {
-	for _, p := range paths {
-		if dir == "/" || strings.HasPrefix(p, dir+"/") {
-			return true
-		}
-	}
-	return false
-}
-
-func contains(paths []string, path string) bool {
-	for _, p := range paths {
-		if p == path {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(paths, func(p string) bool { return dir == "/" || strings.HasPrefix(p, dir+"/") })
 }

@@ -40,7 +40,7 @@ func newBoxed(t testing.TB) boxed {
 	}
 	b.box = &Box{
 		Temp: root + "/temp", Write: []string{b.dir},
-		ReadOnly: []string{b.dir + "/.git/hooks", b.dir + "/.git/config"},
+		ReadOnly: []string{b.dir + "/.git/hooks", b.dir + "/.git/config", b.dir + "/file/x", b.dir + "/none/x"},
 		Hidden:   []string{b.out + "/.ssh", b.out + "/token", b.out + "/none"},
 	}
 	return b
@@ -149,6 +149,7 @@ func TestBoxRefusesTheRest(t *testing.T) {
 			scripts["write a git hook"] = "echo x > .git/hooks/pre-commit"
 			scripts["change git's settings"] = "echo x >> .git/config"
 			scripts["move git's settings"] = "rm -f .git/config"
+			scripts["put another .git in its place"] = "mv .git aside && mkdir .git"
 			scripts["move the hooks"] = "mv .git/hooks .git/other"
 			scripts["see other processes"] = "test $(ls -d /proc/[0-9]* | wc -l) -gt 20"
 			scripts["undo it"] = "umount " + b.dir + "/.git/hooks"

@@ -1,4 +1,5 @@
-// Package sandbox runs a command so that nothing of it gets away.
+// Package sandbox runs a command so that nothing of it gets away and, in a [Box],
+// so that it touches only what it may.
 //
 // A command is not started by us but by a keeper: this same program, executed
 // again, which the kernel makes the parent of every process that the command
@@ -10,6 +11,12 @@
 //	we ──control pipe──▶ keeper ──starts, adopts, kills──▶ command and its tree
 //	we ◀──status pipe─── keeper
 //	we ◀─────────────── output ──────────────────────────── command and its tree
+//
+// A box is made by the keeper, around itself, before it starts the command: in
+// namespaces of its own where the kernel allows that, and with Landlock; else
+// with Landlock and seccomp. None of it needs privileges or other programs. What
+// is asked for is had or the command is not run; whether it can be had is known
+// before: [Available].
 //
 // The package takes over the process in its init function if the process is a
 // keeper, before anything else of the program is initialised: that is what

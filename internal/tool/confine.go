@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"banyan/internal/sandbox"
 )
@@ -31,6 +32,13 @@ func (e *Env) Confine(hidden ...string) (sandbox.Strength, error) {
 		for _, name := range steering {
 			b.ReadOnly = append(b.ReadOnly, filepath.Join(r.dir, name))
 		}
+		if info, err := os.Lstat(filepath.Join(r.dir, ".git")); err == nil && info.Mode().IsRegular() { // it says where git is to look
+			b.ReadOnly = append(b.ReadOnly, filepath.Join(r.dir, ".git"))
+		}
+	}
+	for _, dir := range gitDirs(e.Dir) {
+		b.Write = append(b.Write, dir)
+		b.ReadOnly = append(b.ReadOnly, filepath.Join(dir, "hooks"), filepath.Join(dir, "config"), filepath.Join(dir, "config.worktree"))
 	}
 	if cache, err := os.UserCacheDir(); err == nil {
 		b.Write = append(b.Write, cache)
@@ -63,6 +71,43 @@ var keyFolders = []string{
 
 // doors are sockets by which a program gets others to work for it.
 var doors = []string{"/run/docker.sock", "/run/podman", "/run/containerd", "/run/dbus", "/run/user"}
+
+// gitDirs are the folders outside of a workspace in which git keeps what belongs
+// to it: of a repository that the workspace is a part of, of one that it is a
+// work tree of. Files of the workspace say where they are, so they are believed
+// only if the other side says the same.
+func gitDirs(dir string) []string {
+	root := dir
+	var info os.FileInfo
+	for {
+		var err error
+		if info, err = os.Lstat(filepath.Join(root, ".git")); err == nil {
+			break
+		}
+		up := filepath.Dir(root)
+		if up == root {
+			return nil
+		}
+		root = up
+	}
+	link := filepath.Join(root, ".git")
+	if info.IsDir() {
+		return []string{link} // of the workspace itself too: it does no harm
+	}
+	text, err := os.ReadFile(link)
+	at, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if err != nil || !ok {
+		return nil
+	}
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(root, at)
+	}
+	back, err := os.ReadFile(filepath.Join(at, "gitdir"))
+	if err != nil || strings.TrimSpace(string(back)) != link || filepath.Base(filepath.Dir(at)) != "worktrees" {
+		return nil
+	}
+	return []string{filepath.Dir(filepath.Dir(at))} // the repository's, which holds the work tree's
+}
 
 // existing are the paths that exist, without links.
 func existing(paths []string) []string {

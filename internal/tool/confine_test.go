@@ -2,6 +2,7 @@ package tool
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,5 +42,56 @@ func TestConfine(t *testing.T) {
 	}
 	if r := b.call("bash", args{"command": "sleep 300", "timeout": 0.2}); r.Err == nil {
 		t.Error("a confined command has no timeout")
+	}
+}
+
+func TestGitWorksConfined(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	// Not in /tmp, of which confined commands have their own.
+	top, err := os.MkdirTemp("/var/tmp", "banyan-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(top) })
+	t.Setenv("HOME", top)
+	t.Setenv("XDG_CACHE_HOME", top+"/.cache")
+	git := func(dir string, args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v %s", args, err, out)
+		}
+	}
+	for _, dir := range []string{top + "/repo/sub", top + "/hostile", top + "/victim/worktrees/x"} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(top+"/repo", "init", "-q")
+	git(top+"/repo", "commit", "-q", "--allow-empty", "-m", "first")
+	git(top+"/repo", "worktree", "add", "-q", top+"/tree")
+	if err := os.WriteFile(top+"/hostile/.git", []byte("gitdir: "+top+"/victim/worktrees/x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for dir, works := range map[string]bool{"repo": true, "repo/sub": true, "tree": true, "hostile": false} {
+		env, err := NewEnv(filepath.Join(top, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer env.Close()
+		if strength, why := env.Confine(); strength == sandbox.None {
+			t.Skip("this machine does not allow it:", why)
+		}
+		b := bench{t, env, All(env)}
+		got := b.text("bash", args{"command": "echo x > f && git add f && git -c user.name=a -c user.email=a@b commit -qm two && echo committed"})
+		if strings.Contains(got, "committed") != works {
+			t.Errorf("%s: %q", dir, got)
+		}
+		if got := b.text("bash", args{"command": "echo x >> " + top + "/victim/worktrees/x/y"}); !strings.Contains(got, "[exit code") {
+			t.Errorf("%s: the victim is written to", dir)
+		}
 	}
 }

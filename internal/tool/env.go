@@ -98,6 +98,15 @@ func (e *Env) AddDir(dir string) error {
 	return nil
 }
 
+// Dirs are the folders that AddDir added: absolute, without symbolic links.
+func (e *Env) Dirs() []string {
+	var dirs []string
+	for _, r := range e.roots[1:] {
+		dirs = append(dirs, r.dir)
+	}
+	return dirs
+}
+
 // Temp is the private folder in which long outputs are kept until Close. Models
 // are told of its files and may read them.
 func (e *Env) Temp() string { return e.temp }
