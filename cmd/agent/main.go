@@ -98,6 +98,6 @@ reached, 130 interrupted.`,
 		return usageError{suggestFlag(cmd, err)}
 	})
 	o.flags(root)
-	root.AddCommand(sessionCommand(), modelsCommand(), loginCommand(), logoutCommand(), versionCommand())
+	root.AddCommand(sessionCommand(), modelsCommand(), loginCommand(), logoutCommand(), permissionsCommand(&o), versionCommand())
 	return root
 }

@@ -37,7 +37,7 @@ var binary = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
-	testscript.Main(cleaning{m}, map[string]func(){"agent": main})
+	testscript.Main(cleaning{m}, map[string]func(){"agent": main, "panicking-screen": panickingScreen})
 }
 
 // cleaning runs the tests and removes the binary.

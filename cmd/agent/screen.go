@@ -113,7 +113,7 @@ func (s *setup) trustFolder(e *engine.Engine) (string, error) {
 		return "", err
 	}
 	s.Notices = nil
-	if err := s.readSettings(context.Background()); err != nil {
+	if err := s.readSettings(); err != nil {
 		return "", err
 	}
 	rules, err := s.rules()

@@ -38,16 +38,25 @@ type setup struct {
 // [setup.prepare].
 func (o chatOptions) setUp(ctx context.Context) (*setup, error) {
 	s := &setup{opts: o}
-	for _, step := range []func(context.Context) error{s.findFolders, s.readSettings, s.chooseModel} {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
+	if err := s.readConfig(); err != nil {
+		return nil, err
+	}
+	if err := s.chooseModel(ctx); err != nil {
+		return nil, err
 	}
 	s.Prepare, s.Open = s.prepare, s.open
 	return s, nil
 }
 
-func (s *setup) findFolders(context.Context) (err error) {
+// readConfig finds the folders and reads the settings.
+func (s *setup) readConfig() error {
+	if err := s.findFolders(); err != nil {
+		return err
+	}
+	return s.readSettings()
+}
+
+func (s *setup) findFolders() (err error) {
 	if s.paths, err = config.FindPaths(); err != nil {
 		return fmt.Errorf("find the home folder (set HOME, or BANYAN_DATA_DIR): %w", err)
 	}
@@ -66,7 +75,7 @@ func (s *setup) findFolders(context.Context) (err error) {
 }
 
 // readSettings reads the user's settings, and the project's if it is trusted.
-func (s *setup) readSettings(context.Context) error {
+func (s *setup) readSettings() error {
 	trust := s.paths.Trust()
 	by, trusted, err := trust.Trusted(s.Cwd)
 	if err != nil {
