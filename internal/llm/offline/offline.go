@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,12 +107,19 @@ func reply(req llm.Request) (string, []llm.ToolCall) {
 	return report(results), nil
 }
 
-// lastPrompt is the text of the user's last message and what came after it.
+// lastPrompt is what the user said last and what came after it. What stands
+// before it in the same message, such as the summary of a branch, is not asked.
 func lastPrompt(messages []llm.Message) (string, []llm.Message) {
 	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role == llm.User {
-			return messages[i].Text(), messages[i+1:]
+		if messages[i].Role != llm.User {
+			continue
 		}
+		for _, b := range slices.Backward(messages[i].Content) {
+			if t, ok := b.(llm.Text); ok {
+				return t.Text, messages[i+1:]
+			}
+		}
+		return "", messages[i+1:]
 	}
 	return "", nil
 }

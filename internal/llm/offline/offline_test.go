@@ -80,6 +80,14 @@ func TestStepsAreTakenInOrderAndStopAtAFailure(t *testing.T) {
 	}
 }
 
+func TestAPromptAfterASummaryIsUnderstood(t *testing.T) {
+	m := user("The conversation so far:\n<summary>\nread a.txt\n</summary>")
+	m.Content = append(m.Content, llm.Text{Text: "run go version"})
+	if calls := ask(t, m).Calls(); len(calls) != 1 || calls[0].Name != "bash" {
+		t.Errorf("calls %v", calls)
+	}
+}
+
 func TestAnswersWithoutToolsAreHonest(t *testing.T) {
 	for prompt, want := range map[string]string{
 		"write me a poem about autumn": "not an intelligence",
