@@ -97,7 +97,7 @@ func (r *reader) sayData(n tree.Node, d session.Data) said {
 	case session.CustomMessage:
 		return said{who: "[" + d.Type + "]", text: blocks(d.Content), tone: plain}
 	case session.Compaction:
-		return said{who: fmt.Sprintf("[compaction: %dk tokens]", (d.TokensBefore+500)/1000), text: d.Summary, tone: summaries}
+		return said{who: fmt.Sprintf("[compaction: %dk tokens]", (d.TokensBefore+500)/1000), text: summaryBody(d.Summary), tone: summaries}
 	case session.BranchSummary:
 		return said{who: "[branch summary]", text: summaryBody(d.Summary), tone: summaries}
 	case session.Label:
@@ -281,12 +281,19 @@ func blocks(content []llm.Block) string {
 	return strings.Join(parts, "\n")
 }
 
-// summaryBody leaves out the heading that all summaries have in common.
+// summaryBody is a summary for one line: without the words that all of them begin
+// with, headings as "Goal:".
 func summaryBody(text string) string {
 	if _, after, ok := strings.Cut(text, ":\n\n"); ok && strings.HasPrefix(text, "The user explored a branch") {
-		return after
+		text = after
 	}
-	return text
+	lines := strings.Split(cut(text, mostText), "\n")
+	for i, line := range lines {
+		if title := strings.TrimLeft(line, "#"); title != line {
+			lines[i] = title + ":"
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // squeeze puts the beginning of a text on one line, white space as single blanks.
