@@ -25,6 +25,7 @@ import (
 type approval struct {
 	m      *Model
 	asked  engine.Asked
+	keys   keymap.Table[*approval]
 	choice int       // into answers
 	scroll int       // lines of the picture above its window
 	quiet  time.Time // when the last key came that was not for us
@@ -65,7 +66,7 @@ func (a *approval) answers() []answer {
 // asked opens the question, below one that is open already: the older one is
 // answered first.
 func (m *Model) asked(ev engine.Asked) {
-	a := &approval{m: m, asked: ev, quiet: m.opts.Now()}
+	a := &approval{m: m, asked: ev, keys: keymap.New(approvalKeys(), m.opts.Keys), quiet: m.opts.Now()}
 	a.choice = len(a.answers()) - 1
 	m.editor.Dismiss()
 	at := slices.IndexFunc(m.overlays, isApproval)
@@ -157,7 +158,7 @@ func (a *approval) key(msg tea.KeyPressMsg) tea.Cmd {
 		a.choose(n)
 		return nil
 	}
-	if b, ok := keymap.New(approvalKeys(), a.m.opts.Keys).Find(a, stroke); ok {
+	if b, ok := a.keys.Find(a, stroke); ok {
 		return b.Run(a)
 	}
 	return nil
@@ -228,7 +229,7 @@ func (a *approval) View(w, h int) string {
 	} else if room > 0 {
 		end := min(a.scroll+room-1, len(picture))
 		lines = append(lines, picture[min(a.scroll, end):end]...)
-		note := fmt.Sprintf("  … line %d of %d; PgUp and PgDn show the rest", end, len(picture))
+		note := fmt.Sprintf("  … line %d of %d; %s shows the rest", end, len(picture), keymap.Title(a.keys.Key("approve.page-down")))
 		lines = append(lines, a.m.theme.Warning.Paint(rich.TruncateText(note, w)))
 	}
 	for len(lines)+len(tail) < h {
@@ -274,7 +275,7 @@ func (a *approval) tail(w int) []string {
 		line = append(line, rich.Chrome(strings.Repeat(" ", max(0, w-rich.LineWidth(line))), below))
 		lines = append(lines, rich.Draw(line).Text)
 	}
-	hints := a.m.hints("tab", "no, with a word", "esc", "no, and stop")
+	hints := a.m.hints(a.keys.Key("approve.comment"), "no, with a word", a.keys.Key("approve.stop"), "no, and stop")
 	if !a.tight {
 		lines = append(lines, "")
 	}

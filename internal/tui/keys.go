@@ -69,6 +69,7 @@ func do(f func(*Model)) func(*Model) tea.Cmd {
 func KeyRows() []keymap.Row {
 	rows := keymap.New(bindings(), nil).Rows()
 	rows = append(rows, keymap.New(pagerKeys(), nil).Rows()...)
+	rows = append(rows, keymap.New(promptKeys(), nil).Rows()...)
 	rows = append(rows, keymap.New(editor.Bindings(), nil).Rows()...)
 	rows = append(rows, keymap.New(picker.Bindings(), nil).Rows()...)
 	rows = append(rows, keymap.New(treeview.Bindings(), nil).Rows()...)
@@ -135,7 +136,7 @@ func (m *Model) escape() tea.Cmd {
 	case !m.again && m.editor.Empty():
 		return nil
 	case !m.again:
-		m.hint("Esc again clears the prompt; Up brings it back")
+		m.hint(keymap.Title(m.keys.Key("escape")) + " again clears the prompt; Up brings it back")
 		return nil
 	case m.editor.Empty():
 		m.last = press{}
@@ -170,9 +171,9 @@ func (m *Model) cancel() tea.Cmd {
 		return m.quit()
 	case m.running != nil:
 		m.opts.Engine.Send(engine.Interrupt{})
-		m.hint("Interrupted. Ctrl+C again quits")
+		m.hint("Interrupted. " + keymap.Title(m.keys.Key("cancel")) + " again quits")
 	default:
-		m.hint("Ctrl+C again quits")
+		m.hint(keymap.Title(m.keys.Key("cancel")) + " again quits")
 	}
 	return nil
 }
@@ -191,7 +192,7 @@ func (m *Model) toggleMouse() tea.Cmd {
 	if m.mouse {
 		m.hint("The mouse scrolls, selects and clicks here")
 	} else {
-		m.hint("The mouse is the terminal's; Ctrl+X M takes it back")
+		m.hint("The mouse is the terminal's; " + keymap.Title(m.keys.Key("mouse")) + " takes it back")
 	}
 	return nil
 }

@@ -85,9 +85,9 @@ func (p *pager) View(w, h int) string {
 	for len(out) < h-1 {
 		out = append(out, "")
 	}
-	hints := p.m.hints("esc", "closes")
+	hints := p.m.hints(p.keys.Key("page.close"), "closes")
 	if end < len(all) {
-		hints = append(hints, p.m.hints("pgdown", fmt.Sprintf("goes on (%d%%)", 100*end/len(all)))...)
+		hints = append(hints, p.m.hints(p.keys.Key("page.on"), fmt.Sprintf("goes on (%d%%)", 100*end/len(all)))...)
 	}
 	return strings.Join(append(out, rich.Draw(rich.Truncate(hints, w)).Text)[:h], "\n")
 }

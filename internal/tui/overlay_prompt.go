@@ -5,6 +5,7 @@ import (
 
 	"banyan/internal/tui/editor"
 	"banyan/internal/tui/inert"
+	"banyan/internal/tui/keymap"
 	"banyan/internal/tui/rich"
 
 	tea "charm.land/bubbletea/v2"
@@ -25,29 +26,43 @@ type promptOptions struct {
 type prompt struct {
 	m     *Model
 	opts  promptOptions
+	keys  keymap.Table[*prompt]
 	field *editor.Model
+	done  bool
 }
 
 func (m *Model) prompt(o promptOptions) {
-	p := &prompt{m: m, opts: o, field: editor.New(editor.Options{Placeholder: o.Hint, Keys: m.opts.Keys, Secret: o.Secret})}
+	p := &prompt{m: m, opts: o, keys: keymap.New(promptKeys(), m.opts.Keys), field: editor.New(editor.Options{Placeholder: o.Hint, Keys: m.opts.Keys, Secret: o.Secret})}
 	p.field.SetTheme(m.theme)
 	p.field.SetValue(o.Text, nil)
 	m.push(p)
+}
+
+// promptKeys are the keys of questions that are answered in words; the others
+// are the editor's.
+func promptKeys() []keymap.Binding[*prompt] {
+	return []keymap.Binding[*prompt]{
+		{ID: "words.take", Keys: []string{"enter"}, Help: "that is the answer", Run: (*prompt).take},
+		{ID: "words.close", Keys: []string{"esc", "ctrl+c"}, Help: "no answer; back to what was before", Run: func(p *prompt) tea.Cmd { p.done = true; return nil }},
+	}
+}
+
+func (p *prompt) take() tea.Cmd {
+	if more, cmd := p.field.Continue(); more {
+		return cmd
+	}
+	text, _ := p.field.Value()
+	p.done = true
+	return p.opts.Chosen(strings.TrimSpace(text))
 }
 
 // Update implements [overlay].
 func (p *prompt) Update(msg tea.Msg) (bool, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		switch msg.String() {
-		case "esc", "ctrl+c":
-			return true, nil
-		case "enter":
-			if more, cmd := p.field.Continue(); more {
-				return false, cmd
-			}
-			text, _ := p.field.Value()
-			return true, p.opts.Chosen(strings.TrimSpace(text))
+		if b, ok := p.keys.Find(p, msg.String()); ok {
+			cmd := b.Run(p)
+			return p.done, cmd
 		}
 	case tea.PasteMsg:
 		return false, p.field.Paste(msg.Content)
@@ -76,6 +91,6 @@ func (p *prompt) View(w, h int) string {
 	for len(lines) < h-1 {
 		lines = append(lines, "")
 	}
-	hints := p.m.hints("enter", "takes it", "esc", "goes back")
+	hints := p.m.hints(p.keys.Key("words.take"), "takes it", p.keys.Key("words.close"), "goes back")
 	return strings.Join(append(lines, rich.Draw(rich.Truncate(hints, w)).Text)[:h], "\n")
 }

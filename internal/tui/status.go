@@ -113,12 +113,12 @@ func (m *Model) runningSpans() []rich.Span {
 	if d := m.opts.Now().Sub(m.running.At); d >= time.Second {
 		line = append(line, rich.Chrome(" "+duration(d), m.theme.Dim))
 	}
-	line = append(line, m.hints("esc", "interrupts")...)
+	line = append(line, m.hints(m.keys.Key("escape"), "interrupts")...)
 	if enter != "" {
-		line = append(line, m.hints("enter", enter)...)
+		line = append(line, m.hints(m.keys.Key("send"), enter)...)
 	}
 	if len(m.queue.Steering)+len(m.queue.FollowUps) > 0 {
-		line = append(line, m.hints("alt+up", "takes back")...)
+		line = append(line, m.hints(m.keys.Key("take-back"), "takes back")...)
 	}
 	if out := lastLine(m.shell.Output); out != "" {
 		line = append(line, rich.Chrome("  "+out, m.theme.Faint))
@@ -153,14 +153,17 @@ func (m *Model) retrySpans() []rich.Span {
 		rich.Chrome("● ", m.theme.Warning),
 		rich.Chrome(fmt.Sprintf("Trying again %s (try %d)", when, m.retry.attempt), m.theme.Text),
 	}
-	line = append(line, m.hints("esc", "stops")...)
+	line = append(line, m.hints(m.keys.Key("escape"), "stops")...)
 	return append(line, rich.Chrome("  "+inert.Line(m.retry.why), m.theme.Dim))
 }
 
-// hints are pairs of a key and what it does.
+// hints are pairs of a key and what it does. Without a key there is no hint.
 func (m *Model) hints(pairs ...string) []rich.Span {
 	var line []rich.Span
 	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i] == "" {
+			continue
+		}
 		line = append(line,
 			rich.Chrome("  "+keymap.Title(pairs[i])+" ", m.theme.Key),
 			rich.Chrome(pairs[i+1], m.theme.Hint))
@@ -173,9 +176,10 @@ func (m *Model) outOfSight() []rich.Span {
 	if m.transcript.AtBottom() || m.blank() {
 		return nil
 	}
-	text := "↓ Ctrl+End "
+	key := keymap.Title(m.keys.Key("bottom"))
+	text := "↓ " + key + " "
 	if n := m.transcript.NewBelow(); n > 0 {
-		text = fmt.Sprintf("↓ %d new  Ctrl+End ", n)
+		text = fmt.Sprintf("↓ %d new  %s ", n, key)
 	}
 	return []rich.Span{rich.Chrome(text, m.theme.Accent)}
 }

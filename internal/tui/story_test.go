@@ -249,7 +249,7 @@ func TestResume(t *testing.T) {
 
 func TestHelpIsTheTables(t *testing.T) {
 	d := tuitest.New(t).Open()
-	d.Press("?").Sees("Commands and keys", "/new").Press("end").Sees("Texts", "Home, g")
+	d.Press("?").Sees("Commands and keys", "/new").Press("end").Sees("Texts", "Home, g", "Answers in words")
 	d.Press("esc").Type("what?").Sees("› what?")
 }
 
@@ -696,4 +696,31 @@ func TestClicksChoose(t *testing.T) {
 		d.Drag(5, y-1, 5, y-1).WasSent()
 		d.Drag(5, y, 5, y).WasSent(engine.Answer{Ask: 1, Decision: engine.Allow})
 	}
+}
+
+func TestPromptsArePutAside(t *testing.T) {
+	d := tuitest.New(t).Open().Type("for later").Press("ctrl+s").Misses("for later").Sees("takes back what you put aside")
+	d.Type("first this").Press("enter").WasSent(engine.Submit{Text: "first this"})
+	d.Press("ctrl+s").Sees("› for later").Press("ctrl+c").Misses("put aside")
+}
+
+func TestCompaction(t *testing.T) {
+	d := tuitest.New(t).Open().Append(user("q"), answer("a"))
+	d.Emit(engine.Started{What: "compaction", At: tuitest.Start}, engine.CompactionStarted{Reason: engine.CompactManual}, delta("a summary"))
+	d.Sees("Working on the compaction").Misses("steers")
+	d.Append(session.Compaction{Summary: "a summary", FirstKept: d.Session.Snapshot().Leaf(), TokensBefore: 84_000})
+	d.Emit(engine.CompactionEnded{Before: 84_000, After: 9_400}, engine.Finished{What: "compaction"}).Sees("about 84k tokens became 9k").Misses("Working")
+	d.Emit(engine.CompactionEnded{Err: errors.New("no model")}).Sees("Not compacted: no model")
+	before := d.Screen()
+	if d.Emit(engine.CompactionEnded{Err: errContextCanceled}); d.Screen() != before {
+		t.Errorf("an interrupt is no failure:\n%s", d.Screen())
+	}
+}
+
+func TestHintsFollowTheKeys(t *testing.T) {
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.Keys = map[string][]string{"escape": {"f1"}, "cancel": {"f2"}, "approve.stop": {"f3"}, "picker.close": {"f4"}, "send": {}}
+	}).Open()
+	d.Press("ctrl+p").Sees("F4 closes").Press("f4").Emit(engine.Started{What: "turn", At: tuitest.Start}).Sees("F1 interrupts").Misses("steers")
+	d.Press("f2").Sees("F2 again quits").Emit(asked(1)).Sees("F3 no, and stop")
 }

@@ -87,9 +87,6 @@ func (m *Model) SetTheme(th theme.Theme) { m.theme = th }
 // SetSources says where completion comes from.
 func (m *Model) SetSources(s ...Source) { m.opts.Sources = s }
 
-// SetPlaceholder is shown while there is no text.
-func (m *Model) SetPlaceholder(s string) { m.opts.Placeholder = s }
-
 // SetSize gives the width in cells and the most rows that [Model.Height] may be.
 func (m *Model) SetSize(width, limit int) {
 	m.width, m.limit = max(width, 4), max(limit, 1)

@@ -141,6 +141,3 @@ func (m *Model) stash() {
 	m.stashed = m.buf.text()
 	m.setRaw("")
 }
-
-// Stashed says whether there is something put aside.
-func (m *Model) Stashed() bool { return m.stashed != "" }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"banyan/internal/tui/inert"
+	"banyan/internal/tui/keymap"
 	"banyan/internal/tui/theme"
 
 	tea "charm.land/bubbletea/v2"
@@ -140,10 +141,18 @@ func (m *Model) View() string {
 		}
 		m.paint(&b, text)
 	}
-	if m.Empty() && m.opts.Placeholder != "" {
-		b.WriteString(m.theme.Faint.Paint(ansi.Truncate(m.opts.Placeholder, m.wrapWidth(), "…")))
+	if m.Empty() {
+		b.WriteString(m.theme.Faint.Paint(ansi.Truncate(m.placeholder(), m.wrapWidth(), "…")))
 	}
 	return b.String()
+}
+
+// placeholder is what stands where nothing is written.
+func (m *Model) placeholder() string {
+	if m.stashed != "" {
+		return keymap.Title(m.keys.Key("editor.stash")) + " takes back what you put aside"
+	}
+	return m.opts.Placeholder
 }
 
 // promptStyle says whether keys write or command.

@@ -66,6 +66,16 @@ func (t Table[T]) Find(target T, key string) (Binding[T], bool) {
 	return Binding[T]{}, false
 }
 
+// Key is the first keystroke of a binding, for hints; empty if it has none.
+func (t Table[T]) Key(id string) string {
+	for _, b := range t.bindings {
+		if b.ID == id && len(b.Keys) > 0 {
+			return b.Keys[0]
+		}
+	}
+	return ""
+}
+
 // IsPrefix says whether keys begin a longer sequence.
 func (t Table[T]) IsPrefix(key string) bool { return t.prefixes[key] }
 

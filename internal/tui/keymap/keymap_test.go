@@ -70,6 +70,15 @@ func TestTitle(t *testing.T) {
 	}
 }
 
+func TestKey(t *testing.T) {
+	tab := table(map[string][]string{"quit": {"f10", "f12"}, "mouse": {}})
+	for id, want := range map[string]string{"quit": "f10", "delete": "ctrl+d", "mouse": "", "fly": ""} {
+		if got := tab.Key(id); got != want {
+			t.Errorf("Key(%s) = %q, want %q", id, got, want)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	rows := table(nil).Rows()
 	if errs := keymap.Check(map[string][]string{"quit": nil, "fly": nil}, rows); len(errs) != 1 {

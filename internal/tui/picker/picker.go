@@ -102,9 +102,6 @@ func (m *Model) Index() int {
 // SetEmpty is shown while there are no items.
 func (m *Model) SetEmpty(text string) { m.opts.Empty = text }
 
-// Query is what has been typed.
-func (m *Model) Query() string { return m.query }
-
 // Bindings are the keys of all lists.
 func Bindings() []keymap.Binding[*Model] {
 	move := func(by int) func(*Model) tea.Cmd {
@@ -327,13 +324,16 @@ func (m *Model) head(w int) string {
 func (m *Model) foot(w int) string {
 	var line []rich.Span
 	hint := func(key, help string) {
+		if key == "" {
+			return
+		}
 		line = append(line, rich.Chrome("  "+keymap.Title(key), m.theme.Key), rich.Chrome(" "+help, m.theme.Hint))
 	}
-	hint("enter", "chooses")
+	hint(m.keys.Key("picker.choose"), "chooses")
 	for _, a := range m.opts.Actions {
 		hint(a.Key, a.Help)
 	}
-	hint("esc", "closes")
+	hint(m.keys.Key("picker.close"), "closes")
 	return rich.Draw(rich.Truncate(line, w)).Text
 }
 
