@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/internal/headless"
+	"banyan/internal/tui/inert"
 )
 
 // Exit codes, as documented in --help.
@@ -41,7 +42,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintf(stderr, "%s: %v\n", root.Name(), err)
+	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), inert.Text(err.Error()))
 	code := exitCode(err)
 	if code == exitUsage {
 		fmt.Fprintf(stderr, "See %s --help.\n", cmd.CommandPath())

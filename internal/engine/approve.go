@@ -104,7 +104,7 @@ func (e *Engine) decided(v permission.Verdict, a Answer) (agent.Approval, error)
 	case a.Decision == Stop:
 		return by, fmt.Errorf("not run: %w", agent.ErrStop)
 	case a.Comment != "":
-		return by, fmt.Errorf("not run: the user said no, and: %s", a.Comment)
+		return by, fmt.Errorf("not run: it was refused: %s", a.Comment)
 	}
 	return by, errors.New("not run: the user said no")
 }

@@ -26,8 +26,8 @@ func (e *Engine) enter(m *session.Manager, d *Draft) error {
 		e.chooseModel(e.cfg.Model)
 	}
 	e.emit(Opened{Session: snap, Draft: d})
-	for _, p := range snap.Problems() {
-		e.notice(Warning, "line %d of the session: %s", p.Line, p.Text)
+	if found := snap.Problems(); len(found) > 0 {
+		e.notice(Warning, "Line %d of the session: %s. It was worked around%s.", found[0].Line, found[0].Text, more(len(found)-1))
 	}
 	if why := snap.ReadOnly(); why != "" {
 		e.notice(Warning, "This session is open for looking only: %s. /branch makes a copy that you can go on with.", why)
@@ -35,6 +35,14 @@ func (e *Engine) enter(m *session.Manager, d *Draft) error {
 	e.emitState()
 	e.countUsage()
 	return nil
+}
+
+// more says that there are other problems, and what lists them.
+func more(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and so were %d other problems; agent session verify lists them", n)
 }
 
 // restore takes over the state that holds at a leaf: model, thinking level, usage.

@@ -74,7 +74,7 @@ func TestToldIsWritten(t *testing.T) {
 		begin(nil)
 		known := map[session.ID]string{}
 		for i := range rapid.IntRange(1, 8).Draw(rt, "commands") {
-			switch rapid.IntRange(0, 6).Draw(rt, "command") {
+			switch rapid.IntRange(0, 9).Draw(rt, "command") {
 			case 0, 1:
 				w.engine.Send(Submit{Text: fmt.Sprintf("prompt %d", i)})
 				if rapid.Bool().Draw(rt, "steer") {
@@ -82,10 +82,12 @@ func TestToldIsWritten(t *testing.T) {
 				}
 				w.idle()
 			case 2:
-				if n := w.snap.Len(); n > 0 {
-					at := w.snap.ID(tree.Node(rapid.IntRange(0, n-1).Draw(rt, "entry")))
-					w.engine.Send(Navigate{Target: at, Summarize: rapid.Bool().Draw(rt, "summary")})
-					w.idle()
+				if at, ok := w.anyEntry(rt); ok {
+					nav := Navigate{Target: at, Summarize: rapid.Bool().Draw(rt, "summary"), At: rapid.Bool().Draw(rt, "itself")}
+					if rapid.Bool().Draw(rt, "named") {
+						nav.Label = fmt.Sprintf("place %d", i)
+					}
+					w.answered(rt, nav)
 				}
 			case 3:
 				w.engine.Send(SetLabel{Text: fmt.Sprintf("label %d", i)})
@@ -104,14 +106,76 @@ func TestToldIsWritten(t *testing.T) {
 					w.close()
 					begin(func() (*session.Manager, error) { return session.Open(path, session.Options{}) })
 				}
+			case 7:
+				if at, ok := w.anyEntry(rt); ok {
+					w.answered(rt, CherryPick{Entries: []session.ID{at}})
+				}
+			case 8:
+				if at, ok := w.anyEntry(rt); ok {
+					w.answered(rt, Merge{Target: at, Summarize: rapid.Bool().Draw(rt, "summary")})
+				}
+			case 9: // in the middle of a turn
+				if at, ok := w.anyEntry(rt); ok {
+					w.engine.Send(Submit{Text: fmt.Sprintf("prompt %d", i)})
+					w.answered(rt, Navigate{Target: at, Interrupt: true})
+				}
 			}
 			w.remember(rt, known)
 		}
+		w.thereAndBack(rt)
 		if w.snap.Len() > 0 {
 			w.sameOnDisk()
 		}
 		w.close()
 	})
+}
+
+// anyEntry is some entry of the session, if there is one.
+func (w *world) anyEntry(t *rapid.T) (session.ID, bool) {
+	n := w.snap.Len()
+	if n == 0 {
+		return "", false
+	}
+	return w.snap.ID(tree.Node(rapid.IntRange(0, n-1).Draw(t, "entry"))), true
+}
+
+// answered sends a command of which there is to come one Moved or one Stayed. A
+// Stayed means that nothing has changed.
+func (w *world) answered(t *rapid.T, c Command) {
+	w.t.Helper()
+	from, leaf, n := len(w.seen), w.snap.Leaf(), w.snap.Len()
+	w.engine.Send(c)
+	w.idle()
+	answers := 0
+	for _, ev := range w.seen[from:] {
+		switch ev.(type) {
+		case Moved:
+			answers++
+		case Stayed:
+			answers++
+			if nav, ok := c.(Navigate); !(ok && nav.Interrupt) && (w.snap.Leaf() != leaf || w.snap.Len() != n) {
+				t.Fatalf("%#v was refused and something changed", c)
+			}
+		}
+	}
+	if answers != 1 {
+		t.Fatalf("%#v was answered %d times", c, answers)
+	}
+}
+
+// thereAndBack goes elsewhere and comes back: the context is what it was.
+func (w *world) thereAndBack(t *rapid.T) {
+	at, ok := w.anyEntry(t)
+	leaf := w.snap.Leaf()
+	if !ok || at == leaf || leaf == "" {
+		return
+	}
+	before := w.roles()
+	w.answered(t, Navigate{Target: at, At: true})
+	w.answered(t, Navigate{Target: leaf, At: true})
+	if after := w.roles(); after != before || w.snap.Leaf() != leaf {
+		t.Fatalf("there and back:\n%s\n%s", before, after)
+	}
 }
 
 // idle waits until nothing runs, interrupting what does not end by itself.

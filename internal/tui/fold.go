@@ -85,12 +85,6 @@ func (m *Model) open(ev engine.Opened) tea.Cmd {
 	for _, n := range early {
 		m.say(n.level, n.text)
 	}
-	for _, p := range ev.Session.Problems() {
-		m.say(engine.Warning, p.Text)
-	}
-	if why := ev.Session.ReadOnly(); why != "" {
-		m.say(engine.Warning, "This session is read-only: "+why)
-	}
 	tree := m.loadTree()
 	if m.opts.Prompt != "" && !m.prompted {
 		m.prompted = true
