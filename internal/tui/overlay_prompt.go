@@ -7,6 +7,7 @@ import (
 	"banyan/internal/tui/inert"
 	"banyan/internal/tui/keymap"
 	"banyan/internal/tui/rich"
+	"banyan/internal/tui/theme"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -37,6 +38,9 @@ func (m *Model) prompt(o promptOptions) {
 	p.field.SetValue(o.Text, nil)
 	m.push(p)
 }
+
+// SetTheme says how it is painted.
+func (p *prompt) SetTheme(th theme.Theme) { p.field.SetTheme(th) }
 
 // promptKeys are the keys of questions that are answered in words; the others
 // are the editor's.

@@ -405,8 +405,12 @@ func TestNamesAndLabels(t *testing.T) {
 func TestThemesAreTriedOn(t *testing.T) {
 	d := tuitest.New(t).Open()
 	before := d.Frame()
-	d.Type("/theme").Press("enter", "end")
-	d.Press("esc")
+	d.Type("/theme").Press("enter")
+	dark := d.Frame()
+	if d.Press("end"); d.Frame() == dark {
+		t.Error("the theme under the cursor is not tried on")
+	}
+	d.Press("home", "esc")
 	if d.Frame() != before {
 		t.Errorf("the theme did not come back:\n%q\n%q", before, d.Frame())
 	}

@@ -251,6 +251,11 @@ func (m *Model) setTheme(name string) bool {
 	m.theme = th
 	m.transcript.SetTheme(th)
 	m.editor.SetTheme(th)
+	for _, o := range m.overlays {
+		if o, ok := o.(interface{ SetTheme(theme.Theme) }); ok {
+			o.SetTheme(th)
+		}
+	}
 	return true
 }
 

@@ -91,6 +91,9 @@ func (m *Model) SetItems(items []Item, cursor int) {
 	}
 }
 
+// SetTheme says how it is painted.
+func (m *Model) SetTheme(th theme.Theme) { m.theme = th }
+
 // Index is the item under the cursor, -1 if there is none.
 func (m *Model) Index() int {
 	if len(m.matches) == 0 {
