@@ -106,6 +106,7 @@ func (s *setup) readSettings() error {
 	s.MaxRounds = s.settings.MaxTurns
 	reserve, keep := s.settings.Compaction.For("", "")
 	s.Compaction = engine.Compaction{Off: !s.settings.Compaction.Enabled, Reserve: reserve, KeepRecent: keep}
+	s.BranchInstructions = s.settings.BranchSummary.Instructions
 	return nil
 }
 
