@@ -39,8 +39,11 @@ func (e *Engine) enter(m *session.Manager, d *Draft) error {
 
 // more says that there are other problems, and what lists them.
 func more(n int) string {
-	if n == 0 {
+	switch n {
+	case 0:
 		return ""
+	case 1:
+		return ", and so was one other problem; agent session verify lists them"
 	}
 	return fmt.Sprintf(", and so were %d other problems; agent session verify lists them", n)
 }
