@@ -14,3 +14,9 @@ func BenchmarkStream(b *testing.B) {
 		return gemini.New(gemini.Config{Key: "k", HTTP: rt})
 	})
 }
+
+func FuzzStream(f *testing.F) {
+	llmtest.Fuzz(f, llmtest.Gemini{}, func(rt http.RoundTripper) llm.Client {
+		return gemini.New(gemini.Config{Key: "k", HTTP: rt})
+	})
+}

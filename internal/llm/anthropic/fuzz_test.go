@@ -14,3 +14,9 @@ func BenchmarkStream(b *testing.B) {
 		return anthropic.New(anthropic.Config{Key: "k", HTTP: rt})
 	})
 }
+
+func FuzzStream(f *testing.F) {
+	llmtest.Fuzz(f, llmtest.Anthropic{}, func(rt http.RoundTripper) llm.Client {
+		return anthropic.New(anthropic.Config{Key: "k", HTTP: rt})
+	})
+}

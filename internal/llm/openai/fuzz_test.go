@@ -20,3 +20,15 @@ func BenchmarkChat(b *testing.B) {
 		return openai.NewChat(openai.Config{Key: "k", HTTP: rt})
 	})
 }
+
+func FuzzResponses(f *testing.F) {
+	llmtest.Fuzz(f, llmtest.Responses{}, func(rt http.RoundTripper) llm.Client {
+		return openai.NewResponses(openai.Config{Key: "k", HTTP: rt})
+	})
+}
+
+func FuzzChat(f *testing.F) {
+	llmtest.Fuzz(f, llmtest.Chat{}, func(rt http.RoundTripper) llm.Client {
+		return openai.NewChat(openai.Config{Key: "k", HTTP: rt})
+	})
+}
