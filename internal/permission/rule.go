@@ -16,6 +16,7 @@ const (
 	Deny
 )
 
+// String is the action in the word of settings.
 func (a Action) String() string { return [...]string{"ask", "allow", "deny"}[a] }
 
 // Source is where a rule comes from.

@@ -80,7 +80,7 @@ func simple(stmt *syntax.Stmt) ([]command, error) {
 			return nil, errors.New("it leaves a command running in the background")
 		}
 		if s.Negated {
-			return nil, errors.New("it has a !")
+			return nil, errors.New("it has a ! before a command")
 		}
 		for _, r := range s.Redirs {
 			if !harmlessRedirect(r) {
@@ -223,9 +223,7 @@ func mentioned(text string) [][]string {
 			for i, w := range call.Args {
 				words[i] = looseWord(w)
 			}
-			for _, cmd := range unwrap(words) {
-				found = append(found, cmd)
-			}
+			found = append(found, unwrap(words)...)
 			for _, w := range words[1:] {
 				if isWrapper(baseName(words[0])) && strings.ContainsAny(w, " \t\n") && !seen[w] {
 					seen[w] = true

@@ -40,6 +40,7 @@ const (
 	Full
 )
 
+// String is the strength in a word.
 func (s Strength) String() string { return [...]string{"none", "partial", "full"}[s] }
 
 // probe tries a box once: whether the kernel lets us cannot be told otherwise.

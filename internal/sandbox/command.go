@@ -40,6 +40,7 @@ type Status struct {
 type Process struct {
 	control *os.File // closing it kills
 	kill    sync.Once
+	begun   chan error // whether the command was started
 	exited  chan struct{}
 	settled chan struct{}
 	gone    chan struct{}
@@ -102,27 +103,17 @@ func start(c order, output *os.File) (*Process, error) {
 	}
 	p := &Process{
 		control: control,
+		begun:   make(chan error, 1),
 		exited:  make(chan struct{}),
 		settled: make(chan struct{}),
 		gone:    make(chan struct{}),
 	}
+	go p.watch(&keeper, status)
 	// The order may be larger than a pipe holds; the keeper reads it first.
-	if _, err := control.Write(append(text, '\n')); err != nil {
-		err = fmt.Errorf("running %s: the process that keeps it ended: %w", c.Path, err)
+	_, _ = control.Write(append(text, '\n')) // if that fails, the keeper has ended
+	if err := <-p.begun; err != nil {
 		p.Kill()
-		go p.watch(&keeper, bufio.NewReader(status), status)
 		return nil, err
-	}
-	reports := bufio.NewReader(status)
-	first, err := reports.ReadString('\n')
-	go p.watch(&keeper, reports, status)
-	switch {
-	case err != nil:
-		p.Kill()
-		return nil, fmt.Errorf("running %s: the process that keeps it ended", c.Path)
-	case first != "started\n":
-		p.Kill()
-		return nil, errors.New(strings.TrimSpace(first))
 	}
 	return p, nil
 }
@@ -154,8 +145,17 @@ func (p *Process) Gone() <-chan struct{} { return p.gone }
 func (p *Process) Kill() { p.kill.Do(func() { p.control.Close() }) }
 
 // watch follows the keeper's reports to its end.
-func (p *Process) watch(keeper *exec.Cmd, reports *bufio.Reader, status *os.File) {
+func (p *Process) watch(keeper *exec.Cmd, status *os.File) {
 	defer status.Close()
+	reports := bufio.NewReader(status)
+	switch first, err := reports.ReadString('\n'); {
+	case err != nil:
+		p.begun <- errors.New("the process that keeps commands ended before it could start this one")
+	case first != "started\n":
+		p.begun <- errors.New(strings.TrimSpace(first))
+	default:
+		p.begun <- nil
+	}
 	// If the keeper dies without a report, the command dies with it.
 	p.status = Status{Signal: syscall.SIGKILL.String()}
 	exited, settled := false, false

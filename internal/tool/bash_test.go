@@ -173,6 +173,9 @@ func TestBackgroundJobs(t *testing.T) {
 		t.Fatalf("got %q", got)
 	}
 	b.fails("bash_output", args{"id": 7}, "no background job 7")
+	if jobs := b.env.Jobs(); len(jobs) != 1 || jobs[0].ID != 1 || jobs[0].Command != "sleep 300" || !jobs[0].Running {
+		t.Errorf("jobs %+v", jobs)
+	}
 	if got = b.text("bash_kill", args{"id": 1}); got != "[job 1, ended]\n[ended by signal: terminated]" {
 		t.Errorf("got %q", got)
 	}

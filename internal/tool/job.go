@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"banyan/internal/sandbox"
@@ -97,6 +99,28 @@ func (e *Env) job(id int) (*job, error) {
 		return nil, fmt.Errorf("there is no background job %d", id)
 	}
 	return j, nil
+}
+
+// Job is a command that is running or was put in the background, for people to
+// see.
+type Job struct {
+	ID      int
+	Command string
+	Started time.Time
+	Running bool // any process of it is left
+}
+
+// Jobs are the commands that run, those that are waited for too, and those that
+// were in the background and have ended; oldest first.
+func (e *Env) Jobs() []Job {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var list []Job
+	for _, id := range slices.Sorted(maps.Keys(e.jobs)) {
+		j := e.jobs[id]
+		list = append(list, Job{j.id, j.command, j.started, j.running()})
+	}
+	return list
 }
 
 // ending is why a job is no longer waited for.
