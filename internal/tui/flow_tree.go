@@ -71,14 +71,18 @@ func (t *treeScreen) Height(w, limit int) int {
 	return t.Model.Height(w, limit)
 }
 
-// View implements [overlay]. What there is to say stands where the keys do.
+// View implements [overlay]. What there is to say stands where the keys do, and
+// behind something else there are none.
 func (t *treeScreen) View(w, h int) string {
 	view := t.Model.View(w, h)
-	if t.m.notice.text == "" {
-		return view
-	}
 	last := strings.LastIndexByte(view, '\n') + 1
-	return view[:last] + rich.Draw(rich.Truncate(t.m.noticeSpans(), w)).Text
+	switch {
+	case t.m.top() != t:
+		return view[:last]
+	case t.m.notice.text != "":
+		return view[:last] + rich.Draw(rich.Truncate(t.m.noticeSpans(), w)).Text
+	}
+	return view
 }
 
 // openTree shows the session as a tree, from the leaf.

@@ -289,7 +289,7 @@ func (m *Model) tones(t tone) (who, text theme.Style) {
 	th := m.theme
 	switch t {
 	case users:
-		return th.Accent, th.User
+		return th.Accent, th.Strong
 	case models:
 		return th.Dim, th.Text
 	case results:
