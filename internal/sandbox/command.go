@@ -64,7 +64,7 @@ func Start(c Command, output *os.File) (*Process, error) {
 }
 
 func start(c order, output *os.File) (*Process, error) {
-	self, err := os.Executable()
+	self, err := executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program to run %s: %w", c.Path, err)
 	}

@@ -14,6 +14,9 @@ import (
 // parent ends.
 func becomeReaper() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
+// executable is this program, also when its file has been replaced since.
+func executable() (string, error) { return "/proc/self/exe", nil }
+
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }

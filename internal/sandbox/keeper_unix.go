@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -11,6 +12,8 @@ import (
 // Where orphans cannot be adopted, what leaves the command's process group gets
 // away.
 func becomeReaper() {}
+
+func executable() (string, error) { return os.Executable() }
 
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 

@@ -26,7 +26,7 @@ func (e *Env) Confine(hidden ...string) (sandbox.Strength, error) {
 	if err != nil {
 		return sandbox.None, err
 	}
-	b := &sandbox.Box{Temp: temp, Hidden: hidden}
+	b := &sandbox.Box{Temp: temp, Hidden: hidden, Write: []string{e.temp}} // models look into the outputs kept there
 	for _, r := range e.roots {
 		b.Write = append(b.Write, r.dir)
 		for _, name := range steering {

@@ -37,6 +37,10 @@ func TestConfine(t *testing.T) {
 	if got := b.text("bash", args{"command": "echo x > new && cat new && echo y > $TMPDIR/y && cat $TMPDIR/y"}); got != "x\ny\n" {
 		t.Errorf("got %q", got)
 	}
+	full := b.call("bash", args{"command": "seq 100000"}).View.(Command).Cut.Full
+	if got := b.text("bash", args{"command": "tail -n 1 " + full}); got != "100000\n" {
+		t.Errorf("what is kept of an output cannot be read: %q", got)
+	}
 	if got := b.text("bash", args{"command": "cat $HOME/.ssh/id", "unconfined": true}); got != "key\n" {
 		t.Errorf("got %q", got)
 	}
