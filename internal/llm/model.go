@@ -33,6 +33,7 @@ const (
 	ReasoningNone     Reasoning = ""         // there is none
 	ReasoningBudget   Reasoning = "budget"   // a number of tokens
 	ReasoningAdaptive Reasoning = "adaptive" // Anthropic: the model decides, an effort guides it
+	ReasoningBetween  Reasoning = "between"  // as adaptive, but off leaves notes between tools
 	ReasoningEffort   Reasoning = "effort"   // a word
 	ReasoningSwitch   Reasoning = "switch"   // on or off
 )

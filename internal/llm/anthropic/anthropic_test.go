@@ -53,7 +53,8 @@ func TestToken(t *testing.T) {
 func TestThinking(t *testing.T) {
 	budget := llm.Model{ID: "m", Output: 32000, Reasoning: llm.ReasoningBudget, Levels: llm.ThinkingLevels}
 	adaptive := llm.Model{ID: "m", Output: 32000, Reasoning: llm.ReasoningAdaptive, Levels: llm.ThinkingLevels}
-	always, small := adaptive, budget
+	always, small, between := adaptive, budget, adaptive
+	between.Reasoning = llm.ReasoningBetween
 	always.Levels = llm.ThinkingLevels[2:]
 	small.Output = 4096
 	tests := []struct {
@@ -68,6 +69,8 @@ func TestThinking(t *testing.T) {
 		{"adaptive", adaptive, llm.ThinkingHigh, `"output_config":{"effort":"high"}`},
 		{"adaptive shows", adaptive, llm.ThinkingHigh, `"thinking":{"display":"summarized","type":"adaptive"}`},
 		{"adaptive off", adaptive, llm.ThinkingOff, `"thinking":{"type":"disabled"}`},
+		{"between", between, llm.ThinkingHigh, `"thinking":{"display":"summarized","type":"adaptive"}`},
+		{"between, off", between, llm.ThinkingOff, `"thinking":{"type":"between_tools"}`},
 		{"always on", always, llm.ThinkingOff, `-"thinking"`},
 		{"unknown, off", llm.Model{}, llm.ThinkingOff, `-"thinking"`},
 		{"unknown", llm.Model{}, llm.ThinkingLow, `"budget_tokens":4096`},

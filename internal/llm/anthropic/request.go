@@ -145,10 +145,14 @@ func think(p *sdk.MessageNewParams, model llm.Model, asked llm.ThinkingLevel, me
 	}
 	switch {
 	case level == llm.ThinkingOff || level == "":
-		if model.CanStop() {
+		switch {
+		case !model.CanStop():
+		case model.Reasoning == llm.ReasoningBetween:
+			p.Thinking.OfBetweenTools = &sdk.ThinkingConfigBetweenToolsParam{}
+		default:
 			p.Thinking.OfDisabled = &sdk.ThinkingConfigDisabledParam{}
 		}
-	case model.Reasoning == llm.ReasoningAdaptive:
+	case model.Reasoning == llm.ReasoningAdaptive || model.Reasoning == llm.ReasoningBetween:
 		p.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
 		p.OutputConfig.Effort = effort(level)
 	case midTurn(messages):

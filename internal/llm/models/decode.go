@@ -232,7 +232,7 @@ func (d *document) model(provider string, n node) llm.Model {
 		"output":    d.tokens(&m.Output),
 		"images":    d.flag(&m.Images),
 		"local":     d.flag(&m.Local),
-		"reasoning": d.word(&reasoning, string(llm.ReasoningBudget), string(llm.ReasoningAdaptive), string(llm.ReasoningEffort), string(llm.ReasoningSwitch)),
+		"reasoning": d.word(&reasoning, string(llm.ReasoningBudget), string(llm.ReasoningAdaptive), string(llm.ReasoningBetween), string(llm.ReasoningEffort), string(llm.ReasoningSwitch)),
 		"levels":    func(n node) { m.Levels = d.levels(n) },
 		"price":     func(n node) { m.Price = d.price(n) },
 	})
