@@ -74,7 +74,7 @@ func (l *sessionList) delete(s Session) tea.Cmd {
 		return nil
 	}
 	remove := l.m.opts.DeleteSession
-	l.m.choose("Delete "+title(s)+"? This cannot be undone",
+	l.m.choose("Delete "+title(s)+"?",
 		way{"Keep it", "", func() tea.Cmd { return nil }},
 		way{"Delete it", s.Path, func() tea.Cmd {
 			l.all = slices.DeleteFunc(l.all, func(x Session) bool { return x.Path == s.Path })
