@@ -40,10 +40,12 @@ func (f Farewell) String() string {
 
 // Run shows the screen until the user leaves, the engine ends, or ctx is done.
 // It closes the engine and waits until its events have ended. An interrupt from
-// outside is no error; the terminal is as it was before in any case.
+// outside is no error; the terminal is as it was before in any case. Signals are
+// the caller's, by way of ctx: Bubble Tea's own handler sends to a loop that may
+// have ended, and then never returns.
 func Run(ctx context.Context, o Options, with ...tea.ProgramOption) (Farewell, error) {
 	m := New(o)
-	p := tea.NewProgram(m, append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(framesPerSecond)}, with...)...)
+	p := tea.NewProgram(m, append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond)}, with...)...)
 	m.pace = &pace{program: p}
 	forwarded := make(chan struct{})
 	go func() {
