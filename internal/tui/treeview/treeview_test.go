@@ -397,6 +397,35 @@ func TestCapitals(t *testing.T) {
 	}
 }
 
+// While texts are still being read, what was read is found, and how far it is is said.
+func TestSearchBeginsWhileReading(t *testing.T) {
+	m := view(grown(t, func(g *garden) {
+		for i := range 3000 {
+			g.add(user(fmt.Sprintf("prompt %d", i)))
+		}
+	}), dark(t))
+	cmd := m.Init()
+	for range 4 {
+		m.Update(tea.KeyPressMsg{Code: '7', Text: "7"})
+	}
+	for _, want := range []string{"0 found, 0% read", "0 found, 34% read", "0 found, 68% read", "0 of 0"} {
+		if got := screen(m, 80, 12); !strings.Contains(got, want) {
+			t.Fatalf("%s is missing:\n%s", want, got)
+		}
+		if cmd != nil {
+			_, cmd = m.Update(cmd())
+		}
+	}
+	if cmd != nil {
+		t.Error("reading does not end")
+	}
+	m.Update(tea.KeyPressMsg{Code: tea.KeyBackspace})
+	m.Update(tea.KeyPressMsg{Code: tea.KeyBackspace})
+	if got := screen(m, 80, 12); !strings.Contains(got, "53 of 57") {
+		t.Errorf("%s", got)
+	}
+}
+
 // A line that is too long for a row is named and not decoded.
 func TestHugeEntriesAreNamed(t *testing.T) {
 	m := view(grown(t, func(g *garden) {
