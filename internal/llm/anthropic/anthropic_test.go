@@ -73,7 +73,7 @@ func TestThinking(t *testing.T) {
 		{"between, off", between, llm.ThinkingOff, `"thinking":{"type":"between_tools"}`},
 		{"always on", always, llm.ThinkingOff, `-"thinking"`},
 		{"unknown, off", llm.Model{}, llm.ThinkingOff, `-"thinking"`},
-		{"unknown", llm.Model{}, llm.ThinkingLow, `"budget_tokens":4096`},
+		{"unknown", llm.Model{}, llm.ThinkingLow, `"output_config":{"effort":"low"}`},
 		{"none", llm.Model{ID: "m"}, llm.ThinkingHigh, `-"thinking"`},
 	}
 	dialect := llmtest.Anthropic{}
@@ -88,6 +88,20 @@ func TestThinking(t *testing.T) {
 		if want, not := strings.CutPrefix(tt.want, "-"); strings.Contains(body, want) == not {
 			t.Errorf("%s: %s\nwant %s", tt.name, body, tt.want)
 		}
+	}
+}
+
+// TestOthers: who speaks Anthropic's protocol is asked in its older way.
+func TestOthers(t *testing.T) {
+	dialect := llmtest.Anthropic{}
+	srv := llmtest.NewServer(t, dialect, llmtest.Stream(dialect.Frames(llmtest.Reply{Parts: []llmtest.Part{{Text: "ok"}}})...))
+	c := anthropic.New(anthropic.Config{Provider: "another", Key: "k", BaseURL: srv.URL})
+	req := llm.Request{Model: "m", Thinking: llm.ThinkingLow, Messages: []llm.Message{llm.UserText("hi", time.Time{})}}
+	if _, _, err := llmtest.Answer(t.Context(), c, req); err != nil {
+		t.Fatal(err)
+	}
+	if body := string(srv.Received()[0].Body); !strings.Contains(body, `"budget_tokens":4096`) || !strings.Contains(body, `"max_tokens":8192`) {
+		t.Error(body)
 	}
 }
 

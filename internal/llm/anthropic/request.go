@@ -10,9 +10,13 @@ import (
 	"banyan/internal/llm"
 )
 
-// outputUnknown limits answers of models that we know nothing about; every
-// model of the protocol that is in service takes it.
-const outputUnknown = 8192
+// These limit answers of models that we know nothing about: Anthropic's own, of
+// which every one in service takes the first, and those of others that speak
+// its protocol.
+const (
+	outputUnknown = 32000
+	outputOthers  = 8192
+)
 
 // leastBudget is the smallest thinking budget that the API takes.
 const leastBudget = 1024
@@ -23,13 +27,18 @@ func (c *client) params(req llm.Request) sdk.MessageNewParams {
 	if c.Model != nil {
 		model = c.Model(req.Model)
 	}
+	output := outputOthers
+	if model.ID == "" && c.Provider == "anthropic" {
+		// It is newer than our table, and new ones refuse budgets.
+		model.Reasoning, output = llm.ReasoningAdaptive, outputUnknown
+	}
 	messages := llm.Adapt(req.Messages, llm.Target{
 		API: API, Provider: c.Provider, Model: req.Model,
 		Images: model.Images || model.ID == "", MaxID: 64,
 	})
 	p := sdk.MessageNewParams{
 		Model:     req.Model,
-		MaxTokens: int64(cmp.Or(req.MaxTokens, model.Output, outputUnknown)),
+		MaxTokens: int64(cmp.Or(req.MaxTokens, model.Output, output)),
 		Messages:  turns(messages),
 		Tools:     tools(req.Tools),
 	}

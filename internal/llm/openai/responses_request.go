@@ -45,10 +45,21 @@ func (c *client) responsesParams(req llm.Request) responses.ResponseNewParams {
 	} else if model.CanStop() {
 		p.Reasoning.Effort = shared.ReasoningEffortNone
 	}
-	if !known || len(model.Levels) > 0 {
+	if len(model.Levels) > 0 || !known && !older(req.Model) {
 		p.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
 	}
 	return p
+}
+
+// older says whether a model is of those before reasoning, which refuse to be
+// asked for it.
+func older(model string) bool {
+	for _, prefix := range []string{"gpt-3", "gpt-4", "chatgpt-4"} {
+		if strings.HasPrefix(model, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 func inputItems(messages []llm.Message) []responses.ResponseInputItemUnionParam {
