@@ -152,42 +152,55 @@ func (msg branchesMsg) apply(m *Model) tea.Cmd {
 	return nil
 }
 
-// ways says how many ways lead on from each entry of a session. Only what belongs to the conversation makes a way.
-func ways(s session.Snapshot) []int32 {
+// shape is what of a session's tree is needed to find its branches, by entry.
+// Only what belongs to the conversation makes a branch.
+type shape struct {
+	ways   []int32     // how many branches lead on
+	newest []tree.Node // the entry that was added last, of it and all below
+	active []bool      // on the path to the leaf
+}
+
+func shapeOf(s session.Snapshot) shape {
 	view := s.Tree()
-	ways := make([]int32, view.Len())
+	sh := shape{make([]int32, view.Len()), make([]tree.Node, view.Len()), make([]bool, view.Len())}
 	speaks := make([]bool, view.Len())
-	for n := tree.Node(view.Len() - 1); n >= 0; n-- {
+	for n := tree.Node(view.Len() - 1); n >= 0; n-- { // children come before their parents
 		speaks[n] = speaks[n] || treeview.Speaks(s.Class(n))
-		if p := view.Parent(n); speaks[n] && p != tree.None {
-			ways[p]++
-			speaks[p] = true
+		sh.newest[n] = max(sh.newest[n], n)
+		if p := view.Parent(n); p != tree.None {
+			sh.newest[p] = max(sh.newest[p], sh.newest[n])
+			if speaks[n] {
+				sh.ways[p]++
+				speaks[p] = true
+			}
 		}
 	}
-	return ways
+	for n := s.Node(s.Leaf()); n != tree.None; n = view.Parent(n) {
+		sh.active[n] = true
+	}
+	return sh
 }
 
 // branchesOf finds the branches of a session, newest first.
 func branchesOf(s session.Snapshot, priced bool) []branch {
-	view, on := s.Tree(), ways(s)
+	view, sh := s.Tree(), shapeOf(s)
 	labels := map[tree.Node]string{}
 	for id, text := range s.Labels() {
 		labels[s.Node(id)] = text
 	}
 	var all []branch
 	for tip := range tree.Node(view.Len()) {
-		if on[tip] > 0 || !treeview.Speaks(s.Class(tip)) {
+		if sh.ways[tip] > 0 || !treeview.Speaks(s.Class(tip)) {
 			continue
 		}
-		b := branch{end: s.ID(view.Newest(tip)), at: time.UnixMilli(view.Time(tip)), active: view.Common(tip, s.Node(s.Leaf())) == tip}
-		for n := tip; n != tree.None && (n == tip || on[n] < 2); n = view.Parent(n) {
+		b := branch{end: s.ID(sh.newest[tip]), at: time.UnixMilli(view.Time(tip)), active: sh.active[tip], prompt: lastPrompt(s, tip)}
+		for n := tip; n != tree.None && (n == tip || sh.ways[n] < 2); n = view.Parent(n) {
 			b.entries++
 			b.label = cmp.Or(b.label, labels[n])
 			if priced {
 				b.usd += usd(s, n)
 			}
 		}
-		b.prompt = lastPrompt(s, tip)
 		all = append(all, b)
 	}
 	slices.SortStableFunc(all, func(a, b branch) int { return b.at.Compare(a.at) })
