@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -14,18 +15,29 @@ import (
 	"time"
 
 	"banyan/internal/engine"
+	"banyan/internal/llm"
+	"banyan/internal/session"
 	"banyan/internal/tui"
 )
 
-// panickingScreen is the chat with a fault in it; TestMain runs it as a program.
+// panickingScreen is a chat with a fault in it; TestMain runs it as a program.
 func panickingScreen() {
-	e := engine.New(engine.Config{})
+	e := engine.New(engine.Config{Models: noModels{}, Open: func() (*session.Manager, error) {
+		return session.New("", "/", session.Options{})
+	}})
+	go e.Run(context.Background())
 	_, err := tui.Run(context.Background(), tui.Options{
 		Engine: e, Version: "test", Cwd: "/",
 		Branch: func(context.Context) string { panic("a fault in a background task of the screen") },
 	})
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(exitError)
+}
+
+type noModels struct{}
+
+func (noModels) Client(session.ModelRef) (llm.Client, engine.ModelInfo, error) {
+	return nil, engine.ModelInfo{}, errors.New("there are no models")
 }
 
 // ending is a way in which the program may end.
