@@ -40,17 +40,20 @@ func (p *Policy) decideBash(call Call) Verdict {
 		return ask("its arguments cannot be read")
 	}
 	if tooMuch(args.Command) {
-		if _, ok := p.first(Deny, "bash", func(Rule) bool { return true }); ok || p.mode != Full {
+		if p.restricts() || p.mode != Full {
 			return ask("it is too long, or nested too deeply, to be judged")
 		}
 		return allow("mode full allows it")
 	}
-	all := mentioned(args.Command)
+	all, whole := mentioned(args.Command)
 	if r, ok := p.aboutCommands(Deny, args.Command, all); ok {
 		return byRule(r)
 	}
 	if r, ok := p.deniedFile(all); ok {
 		return byRule(r)
+	}
+	if !whole && p.restricts() {
+		return ask("not all of what it runs can be seen, so the rules that deny and ask cannot be checked")
 	}
 	if p.mode == Full {
 		return allow("mode full allows it")
@@ -70,6 +73,13 @@ func (p *Policy) decideBash(call Call) Verdict {
 		return Verdict{Action: Allow, Source: "mode auto", Reason: "mode auto runs commands in the sandbox", Parts: v.Parts}
 	}
 	return v
+}
+
+// restricts tells whether there are rules that not every command may get past.
+func (p *Policy) restricts() bool {
+	return slices.ContainsFunc(p.rules, func(r Rule) bool {
+		return r.names("bash") && (r.Action == Deny || r.Action == Ask && p.mode != Full)
+	})
 }
 
 // aboutCommands finds a rule that is about a command which is mentioned, or

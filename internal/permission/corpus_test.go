@@ -109,3 +109,14 @@ func TestDeepCommands(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkDecide(b *testing.B) {
+	p := New(newWorkspace(b))
+	c := bashCall("cd internal && grep -rn 'func main' --include=*.go . | head -20; git log --oneline -5")
+	if v := p.Decide(c); v.Action != Allow {
+		b.Fatal(v.Reason)
+	}
+	for b.Loop() {
+		p.Decide(c)
+	}
+}

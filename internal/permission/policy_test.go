@@ -119,9 +119,21 @@ func TestDenyIsThorough(t *testing.T) {
 			"if true; then rm x; fi", "f() { rm x; }; f", "env rm x", "env A=1 rm x", "sudo -n rm x", "nohup nice -n 5 rm x", "timeout 5 rm x", "xargs rm", "ls | xargs -n1 rm",
 			"find . -exec rm {} +", "bash -c 'rm x'", "bash -c 'bash -c \"rm x\"'", "eval 'rm x'", "/bin/rm x", "sudo /bin/rm x", `\rm x`, "r''m x", `"rm" x`, "command rm x", "time rm x", "X=1 rm x", "rm x > y", "! rm x",
 			"while :; do rm x; done", "case a in a) rm x;; esac", strings.Repeat("true; ", 200) + "rm x",
+			"bash <<E\nrm x\nE", "bash <<< 'rm x'", "sudo sh -c 'true;rm x'", "env -S 'rm x'", "sh -c \"ls && rm x\"",
 			"cat .env", "head -5 ./.env", "cat < .env", "grep x --file=.env", "echo x > /etc/passwd", "tee /etc/hosts", "sudo cat .env",
 		} {
 			if v := p.Decide(bashCall(command)); v.Action != Deny {
+				t.Errorf("mode %s: %q: %s (%s)", mode, command, v.Action, v.Reason)
+			}
+		}
+		// What cannot be seen does not get past the rule either.
+		for _, command := range []string{"rm x\n(", "$CMD x", "$'\\x72m' x", "{rm,x}", "/???/r? x", "bash -c \"$X\"", "bash -c 'rm\nx ('", "$(echo rm) x", "sudo $CMD"} {
+			if v := p.Decide(bashCall(command)); v.Action == Allow {
+				t.Errorf("mode %s: %q is allowed: %s", mode, command, v.Reason)
+			}
+		}
+		for _, command := range []string{"python -c 'print(1, 2) or (3)'", "awk '{print $1, $2}' x", "find . -name '*.go'"} {
+			if v := p.Decide(bashCall(command)); v.Action != Allow && mode == Full {
 				t.Errorf("mode %s: %q: %s (%s)", mode, command, v.Action, v.Reason)
 			}
 		}

@@ -3,6 +3,7 @@ package permission
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -200,40 +201,120 @@ func hasEscape(text string) bool {
 // mentioned are all commands that a shell command may run, as far as can be
 // seen, wherever they stand: in substitutions, functions, behind wrappers, in
 // strings that are handed to a shell. It is for rules that deny and ask, which
-// must not be got round by writing the same thing in another way; what cannot
-// be seen is not understood either, and asks.
-func mentioned(text string) [][]string {
-	var found [][]string
-	seen := map[string]bool{}
-	for texts := []string{text}; len(texts) > 0; {
-		file, err := parseShell(texts[0])
-		texts = texts[1:]
-		if err != nil {
+// must not be got round by writing the same thing in another way. whole is false
+// if there is more that cannot be seen: then no such rule can be said not to
+// match.
+func mentioned(text string) (found [][]string, whole bool) {
+	m := mention{texts: []script{{text, true}}, whole: true}
+	for len(m.texts) > 0 {
+		m.script, m.texts = m.texts[0], m.texts[1:]
+		file, err := parseShell(m.text)
+		if err != nil { // bash runs the lines before the one that is wrong
+			m.unseen()
 			continue
 		}
 		syntax.Walk(file, func(node syntax.Node) bool {
-			if r, ok := node.(*syntax.Redirect); ok && r.Word != nil { // the file counts, whatever the command
-				found = append(found, []string{"", looseWord(r.Word)})
-			}
-			call, ok := node.(*syntax.CallExpr)
-			if !ok || len(call.Args) == 0 {
-				return true
-			}
-			words := make([]string, len(call.Args))
-			for i, w := range call.Args {
-				words[i] = looseWord(w)
-			}
-			found = append(found, unwrap(words)...)
-			for _, w := range words[1:] {
-				if isWrapper(baseName(words[0])) && strings.ContainsAny(w, " \t\n") && !seen[w] {
-					seen[w] = true
-					texts = append(texts, w)
+			switch n := node.(type) {
+			case *syntax.Redirect: // the file counts, whatever the command
+				if n.Word != nil {
+					m.found = append(m.found, []string{"", looseWord(n.Word)})
+				}
+			case *syntax.Stmt:
+				if call, ok := n.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+					m.command(call, n.Redirs)
 				}
 			}
 			return true
 		})
 	}
-	return found
+	return m.found, m.whole
+}
+
+// mention is what mentioned has found so far, and texts that it has yet to look
+// into.
+type mention struct {
+	script // that is looked into now
+	found  [][]string
+	texts  []script
+	size   int // of the texts that were added, so that there is an end
+	whole  bool
+}
+
+// script is a text that something may run.
+type script struct {
+	text  string
+	shell bool // it is a shell that runs it; else it is of some other language, and only may look like a shell's
+}
+
+func (m *mention) unseen() { m.whole = m.whole && !m.shell }
+
+func (m *mention) command(call *syntax.CallExpr, redirs []*syntax.Redirect) {
+	words := make([]string, len(call.Args))
+	for i, w := range call.Args {
+		words[i] = looseWord(w)
+	}
+	m.found = append(m.found, unwrap(words)...)
+	if !static(call.Args[0]) {
+		m.unseen()
+	}
+	name := baseName(words[0])
+	if !isWrapper(name) {
+		return
+	}
+	for i, w := range call.Args[1:] {
+		if !static(w) {
+			m.unseen()
+		}
+		m.look(name, words[i+1])
+	}
+	for _, r := range redirs {
+		switch {
+		case r.Hdoc != nil:
+			m.look(name, looseWord(r.Hdoc))
+		case r.Op == syntax.WordHdoc:
+			m.look(name, looseWord(r.Word))
+		}
+	}
+}
+
+// look notes a text that is handed to a program which may run it.
+func (m *mention) look(program, text string) {
+	if !strings.ContainsAny(text, " \t\n;|&") {
+		return
+	}
+	if m.size += len(text); m.size > maxCommand {
+		m.whole = false
+		return
+	}
+	m.texts = append(m.texts, script{text, m.shell && slices.Contains(shells, program)})
+}
+
+// shells are the programs that run texts as a shell does.
+var shells = []string{"bash", "sh", "dash", "zsh", "ksh", "eval", "ash", "mksh", "env", "sudo", "su", "ssh", "trap"}
+
+// static tells whether a word is what it says: nothing in it is expanded.
+func static(word *syntax.Word) bool {
+	for _, part := range word.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			if strings.ContainsAny(p.Value, "*?[") || strings.Contains(p.Value, "{") && strings.Contains(p.Value, "}") {
+				return false
+			}
+		case *syntax.SglQuoted:
+			if p.Dollar {
+				return false
+			}
+		case *syntax.DblQuoted:
+			for _, inner := range p.Parts {
+				if _, ok := inner.(*syntax.Lit); !ok {
+					return false
+				}
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // looseWord is what a word most likely is, without its quotes and backslashes.
