@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -236,5 +237,54 @@ func BenchmarkBareShell(b *testing.B) {
 		if err := exec.Command("/bin/bash", "--noprofile", "--norc", "-c", "true").Run(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// grow makes a script that leaves a random tree of processes behind.
+func grow(r *rand.Rand, depth int) string {
+	if depth == 0 {
+		return "sleep 300; true"
+	}
+	shell := func(script string) string { return "bash -c '" + strings.ReplaceAll(script, "'", `'\''`) + "'" }
+	var parts []string
+	for range 1 + r.IntN(2) {
+		inner := grow(r, depth-1)
+		parts = append(parts, []string{
+			shell(inner) + " &",
+			"(" + shell(inner) + " &) &",
+			"setsid " + shell(inner) + " &",
+			"nohup " + shell(inner) + " >/dev/null 2>&1 &",
+			"( setsid " + shell(inner) + " & ) ; true",
+			shell("trap '' TERM HUP INT; "+inner) + " &",
+			"setsid setsid " + shell(inner) + " & disown -a",
+			shell("kill -STOP $$; "+inner) + " &",
+		}[r.IntN(8)])
+	}
+	return strings.Join(parts, "\n") + "\nwait"
+}
+
+func TestRandomTreesDie(t *testing.T) {
+	trees := 12
+	if os.Getenv("LONG") != "" {
+		trees = 500
+	}
+	for i := range trees {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(1, uint64(i)))
+			p := run(t, grow(r, 1+r.IntN(3)))
+			for len(marked(t, p.mark)) < 2+r.IntN(3) { // at some moment of its growing
+				select {
+				case <-p.Exited():
+					t.Fatal("it ended by itself")
+				default:
+				}
+			}
+			p.Kill()
+			<-p.Gone()
+			if left := marked(t, p.mark); len(left) > 0 {
+				t.Errorf("left: %q", left)
+			}
+		})
 	}
 }

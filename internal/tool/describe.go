@@ -23,6 +23,7 @@ var subjectOf = map[string][]string{
 	"mkdir":       {"path"},
 	"read":        {"path"},
 	"rm":          {"path"},
+	"skill":       {"name"},
 	"stat":        {"path"},
 	"todo":        {},
 	"write":       {"path"},

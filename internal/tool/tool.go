@@ -43,6 +43,9 @@ type Input struct {
 	// Progress shows how far a long call is; it may be called often and from
 	// the goroutine of Run only. Never nil.
 	Progress func(View)
+	// Given says whether a text stands in what the model was sent, so that it
+	// need not be told again; nil where that is not known.
+	Given func(text string) bool
 }
 
 // Result is what a call gave.

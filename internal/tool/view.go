@@ -55,9 +55,10 @@ type Item struct {
 
 // Image is a picture that the model was shown; its data is in the result's content.
 type Image struct {
-	Path          string `json:"path"`
-	MIME          string `json:"mime"`
-	Width, Height int    `json:",omitempty"`
+	Path   string `json:"path"`
+	MIME   string `json:"mime"`
+	Width  int    `json:"width,omitempty"` // pixels; 0 where it is not known
+	Height int    `json:"height,omitempty"`
 }
 
 // Cut says what was left out.
