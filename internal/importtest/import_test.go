@@ -24,6 +24,7 @@ var allowed = map[string][]string{
 	"internal/vcs":     {},
 
 	"internal/instructions": {},
+	"internal/skill":        {"internal/llm", "internal/instructions"},
 
 	// L0: one wire protocol each.
 	"internal/llm/httpx":     {"internal/llm"},

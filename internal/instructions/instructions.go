@@ -289,7 +289,7 @@ func (s *Set) read(file io.Reader, info fs.FileInfo) (text string, cut bool, err
 	if len(data) > most {
 		data, cut = data[:cleanCut(data, most)], true
 	}
-	text, err = plain(data)
+	text, err = Plain(data)
 	return text, cut, err
 }
 

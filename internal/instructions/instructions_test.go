@@ -284,8 +284,8 @@ func FuzzImported(f *testing.F) {
 				t.Errorf("%q in %q", name, text)
 			}
 		}
-		if plain, err := plain([]byte(text)); err == nil && (!utf8.ValidString(plain) || strings.ContainsFunc(plain, hidden)) {
-			t.Errorf("%q", plain)
+		if clean, err := Plain([]byte(text)); err == nil && (!utf8.ValidString(clean) || strings.ContainsFunc(clean, hidden)) {
+			t.Errorf("%q", clean)
 		}
 	})
 }

@@ -47,11 +47,11 @@ func cleanCut(data []byte, n int) int {
 	return n
 }
 
-// plain is text as a model is told it: UTF-8 with LF, without a byte order mark,
+// Plain is text as a model is told it: UTF-8 with LF, without a byte order mark,
 // and without anything that a person who reads the file would not see. Characters
 // that hide text from people or turn it round are spelt out: an instruction that
 // only the model can read is an attack.
-func plain(data []byte) (string, error) {
+func Plain(data []byte) (string, error) {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return "", errors.New("it is not text")
 	}
