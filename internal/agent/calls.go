@@ -125,6 +125,7 @@ func (l Loop) run(ctx context.Context, t tool.Tool, call llm.ToolCall, emit func
 		CallID:   call.ID,
 		Args:     call.Arguments,
 		Progress: func(v tool.View) { emit(Advanced{call.ID, v}) },
+		Given:    func(text string) bool { return llm.Given(l.sent, text) },
 	})
 }
 

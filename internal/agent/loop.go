@@ -45,6 +45,8 @@ type Loop struct {
 	// MaxRounds limits the requests of a turn; zero means no limit.
 	MaxRounds int
 	Now       func() time.Time
+
+	sent []llm.Message // in the request whose answer's calls are run
 }
 
 // Approval says who let a call run, or did not. It is stored in the details of
@@ -67,6 +69,7 @@ func (l Loop) Run(ctx context.Context, emit func(Event) error) error {
 		if err != nil {
 			return err
 		}
+		l.sent = req.Messages
 		answer, cut, err := l.answer(ctx, req, emit)
 		if err != nil {
 			return err

@@ -16,6 +16,17 @@ type Submit struct {
 	Images []llm.Image
 	// FollowUp waits until the turn has ended instead of steering.
 	FollowUp bool
+	// Stands is what Text, then a command, stands for; nil if it is a plain
+	// prompt. It is recorded below the prompt, so that going back to this gives
+	// the command back.
+	Stands *Expansion
+}
+
+// Expansion is what models are told after a prompt.
+type Expansion struct {
+	session.CustomMessage
+	// Once: it is left out where the path says the same already.
+	Once bool
 }
 
 // Unqueue takes all waiting prompts back; they come with [Queue].

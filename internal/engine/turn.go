@@ -43,11 +43,21 @@ func (e *Engine) recordPrompt(s Submit) bool {
 		content = append(content, img)
 	}
 	entries = append(entries, session.Message{Message: llm.Message{Role: llm.User, Time: e.cfg.Now(), Content: content}})
+	if x := s.Stands; x != nil && !(x.Once && e.given(x.Content)) {
+		entries = append(entries, x.CustomMessage)
+	}
 	if !e.record("record the prompt", entries...) {
 		e.emit(Queue{TakenBack: []string{s.Text}})
 		return false
 	}
 	return true
+}
+
+// given says whether the path tells a model the text of some content.
+func (e *Engine) given(content []llm.Block) bool {
+	snap := e.session.Snapshot()
+	c, err := snap.Context(snap.Leaf())
+	return err == nil && llm.Given(c.Messages(), llm.Message{Content: content}.Text())
 }
 
 // startTurn runs a turn on the path as it is.
@@ -70,35 +80,65 @@ type turn struct {
 }
 
 // run runs the turn. A request that does not fit the window is tried once more
-// on a compacted path.
+// on a compacted path; the next one that does not must come after an answer.
 func (t turn) run(ctx context.Context) error {
-	err := t.loop(ctx)
-	var failed *llm.Error
-	if !errors.As(err, &failed) || failed.Class != llm.Overflow {
-		return err
+	answers, compacted := 0, -1
+	for {
+		err := t.loop(ctx, &answers)
+		if !tooLong(err) {
+			return err
+		}
+		if err := t.do(t.dropFailed); err != nil {
+			return err
+		}
+		if compacted == answers {
+			return t.doesNotFit(err, nil)
+		}
+		compacted = answers
+		if failed := t.compactPath(ctx, CompactOverflow, ""); ctx.Err() != nil {
+			return ctx.Err()
+		} else if failed != nil {
+			return t.doesNotFit(err, failed)
+		}
 	}
-	if err := t.do(t.dropFailed); err != nil {
-		return err
-	}
-	if err := t.compactNow(ctx, CompactOverflow); err != nil {
-		return fmt.Errorf("%w; the path could not be compacted: %w", failed, err)
-	}
-	return t.loop(ctx)
 }
 
-func (t turn) loop(ctx context.Context) error {
+// doesNotFit says with numbers what a provider refused, and why it was not compacted.
+func (t turn) doesNotFit(err, failed error) error {
+	return t.do(func() error {
+		text := fmt.Sprintf("the conversation takes about %d tokens", t.contextTokens())
+		if t.info.Context > 0 {
+			text += fmt.Sprintf(", the window of %s has %d", t.info.Name, t.info.Context)
+		}
+		const hint = "/model chooses a larger one, /tree goes back, /context says what fills it"
+		if failed != nil {
+			return fmt.Errorf("%s, and it could not be compacted: %w (%s): %w", text, failed, hint, err)
+		}
+		return fmt.Errorf("%s, and it was compacted already (%s): %w", text, hint, err)
+	})
+}
+
+// loop runs requests until the model has nothing more to ask for, and counts the answers.
+func (t turn) loop(ctx context.Context, answers *int) error {
 	if err := t.untilSaved(ctx); err != nil {
 		return err
 	}
+	rounds := t.cfg.MaxRounds
+	if rounds > 0 {
+		rounds = max(1, rounds-*answers)
+	}
 	loop := agent.Loop{
 		Client: t.client, Tools: t.cfg.Tools, Gate: t.gate, Now: t.cfg.Now,
-		MaxRounds: t.cfg.MaxRounds,
+		MaxRounds: rounds,
 		Meta:      llm.Message{API: t.info.API, Provider: t.model.Provider, Model: t.model.Model},
 		Request:   func() (llm.Request, error) { return t.request(ctx) },
 	}
 	return loop.Run(ctx, func(ev agent.Event) error {
 		if err := t.do(func() error { return t.turnEvent(ev) }); err != nil {
 			return err
+		}
+		if a, ok := ev.(agent.Answered); ok && a.Message.StopReason != llm.StopError {
+			*answers++
 		}
 		// Nothing runs while what it rests on is not on the disk.
 		return t.untilSaved(ctx)
@@ -109,7 +149,7 @@ func (t turn) loop(ctx context.Context) error {
 // meanwhile, after making room for it where the window is nearly full.
 func (t turn) request(ctx context.Context) (req llm.Request, err error) {
 	full := false
-	if err := t.do(func() error { full = t.deliver(); return nil }); err != nil {
+	if err := t.do(func() error { full = t.deliver(); return t.withinBudget() }); err != nil {
 		return req, err
 	}
 	if err := t.untilSaved(ctx); err != nil {
@@ -117,8 +157,8 @@ func (t turn) request(ctx context.Context) (req llm.Request, err error) {
 	}
 	if full {
 		// Where it fails the request is sent as it is: it may still fit.
-		if err := t.compactNow(ctx, CompactThreshold); ctx.Err() != nil {
-			return req, err
+		if _ = t.compactPath(ctx, CompactThreshold, ""); ctx.Err() != nil {
+			return req, ctx.Err()
 		}
 	}
 	err = t.do(func() error { req, err = t.build(); return err })
@@ -147,7 +187,11 @@ func (e *Engine) build() (llm.Request, error) {
 	}
 	messages := c.Messages()
 	if limit := e.contextLimit(); limit > 0 {
-		messages = summary.Fit(messages, limit)
+		messages = summary.Fit(messages, int(float64(limit)/e.ratio(e.model))-e.fixed())
+	}
+	e.asked = e.fixed()
+	for _, m := range messages {
+		e.asked += summary.MessageTokens(m)
 	}
 	req := llm.Request{
 		Model: e.model.Model, System: e.cfg.System, Messages: messages,
@@ -159,8 +203,10 @@ func (e *Engine) build() (llm.Request, error) {
 	return req, nil
 }
 
-// dropFailed takes the answer that failed off the path; it stays in the file.
+// dropFailed takes the answer that failed for its size off the path; it stays in
+// the file.
 func (e *Engine) dropFailed() error {
+	e.tooLarge()
 	snap := e.session.Snapshot()
 	if e.session.RemoveLeafMessage(snap.Leaf()) {
 		e.moved(snap.Leaf(), nil)
@@ -177,7 +223,12 @@ func (e *Engine) turnEvent(ev agent.Event) error {
 	case agent.Answered:
 		m := ev.Message
 		m.Usage = e.info.Cost(m.Usage)
-		return e.append(session.Message{Message: m})
+		e.spent = e.spent.Add(m.Usage)
+		e.learn(m)
+		if err := e.append(session.Message{Message: m}); err != nil {
+			return err
+		}
+		return e.silentOverflow(m)
 	case agent.Running:
 		e.emit(ToolStarted(ev))
 	case agent.Advanced:
@@ -188,6 +239,15 @@ func (e *Engine) turnEvent(ev agent.Event) error {
 		return e.append(session.CustomMessage{Type: "banyan.told", Content: []llm.Block{llm.Text{Text: ev.Text}}, Display: true})
 	}
 	return nil
+}
+
+// silentOverflow is the error of an answer that is none because the request left
+// no room for it: some servers say nothing.
+func (e *Engine) silentOverflow(m llm.Message) error {
+	if m.StopReason != llm.StopLength || len(m.Content) > 0 || !e.info.Overflowed(m) {
+		return nil
+	}
+	return &llm.Error{Class: llm.Overflow, Provider: e.model.Provider, Text: "the request left no room for an answer"}
 }
 
 // startQueued begins the next turn with what was sent during the last one:

@@ -47,6 +47,10 @@ const (
 // PositionType is the customType of position records, see docs/session-format.md.
 const PositionType = "banyan.position"
 
+// SkillType is the customType of the text of a skill that a user called. Its
+// details are {"name", "path"}: of the skill, and of its file.
+const SkillType = "banyan.skill"
+
 // timeForm is RFC 3339 with milliseconds; times are UTC.
 const timeForm = "2006-01-02T15:04:05.000Z"
 

@@ -21,6 +21,13 @@ func (f fileSet) add(d session.Data) {
 		for _, c := range d.Calls() {
 			f.call(c)
 		}
+		if d.Role == llm.ToolResult && d.ToolName == "skill" && !d.IsError {
+			f.skill(d.Details)
+		}
+	case session.CustomMessage:
+		if d.Type == session.SkillType {
+			f.skill(d.Details)
+		}
 	case session.Compaction:
 		f.list(d.Details)
 	case session.BranchSummary:
@@ -38,6 +45,15 @@ func (f fileSet) call(c llm.ToolCall) {
 		f.read[args.Path] = true
 	case "write", "edit", "rm", "mkdir":
 		f.modified[args.Path] = true
+	}
+}
+
+// skill takes the file of a skill that was used: what it says is lost with the
+// summary, but not that it counted.
+func (f fileSet) skill(details json.RawMessage) {
+	var d struct{ Path string }
+	if json.Unmarshal(details, &d) == nil && d.Path != "" {
+		f.read[d.Path] = true
 	}
 }
 
