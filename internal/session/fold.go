@@ -49,6 +49,7 @@ type fold struct {
 	last     tree.Node // the last readable entry
 	lastID   []byte    // its id as in the line
 	lastTime int64
+	clock    clock
 	lastPos  jsonl.Pos
 	damaged  bool // the line could not be read
 }
@@ -212,11 +213,17 @@ func (f *fold) lastIsJSON() bool {
 
 // resolve is the node that an id means at this point of the file.
 func (f *fold) resolve(id ID) (tree.Node, bool) {
-	if f.lazy && !f.ids.settle() {
-		f.twice = true
-	}
 	if n, ok := f.marks.alias[id]; ok {
 		return n, true
+	}
+	if f.lazy {
+		n, all := f.ids.recent(id)
+		if n != tree.None {
+			return n, true
+		}
+		if !all && !f.ids.settle() {
+			f.twice = true
+		}
 	}
 	n := f.ids.view().find(id)
 	return n, n != tree.None
@@ -236,11 +243,8 @@ func (f *fold) entry(b []byte, h head, id, kind []byte, parent tree.Node, pos js
 		f.problem(pos.Off, problemDuplicate, fmt.Sprintf("another entry above has the id %s", clip(h.id)))
 		f.redefine(ID(id))
 	}
-	if n, ok := f.marks.alias[ID(id)]; ok && int(n) != f.forest.Len() {
-		f.own()
-		delete(f.marks.alias, ID(id)) // of a position record: the entry is what the id means now
-	}
-	ms, ok := parseTime(h.time)
+	f.unalias(ID(id))
+	ms, ok := f.clock.parse(h.time)
 	if !ok {
 		ms = f.lastTime
 	}
@@ -250,6 +254,15 @@ func (f *fold) entry(b []byte, h head, id, kind []byte, parent tree.Node, pos js
 	f.class = append(f.class, f.classify(b, h, kind))
 	f.leaf, f.last = n, n
 	f.mark(b, kind, n, pos)
+}
+
+// unalias takes the id of the entry that comes next from a position record: the
+// entry is what the id means now.
+func (f *fold) unalias(id ID) {
+	if n, ok := f.marks.alias[id]; ok && int(n) != f.forest.Len() {
+		f.own()
+		delete(f.marks.alias, id)
+	}
 }
 
 // settle ends being lazy.
@@ -381,12 +394,8 @@ func failure(reason []byte) uint8 {
 // and entry it is the message's own.
 func lastStopReason(b []byte) ([]byte, bool) {
 	const key = `"stopReason":"`
-	tail := b[max(0, len(b)-64):] // where a time follows it and nothing else
-	i := bytes.Index(tail, []byte(key))
-	if i < 0 {
-		tail = b[max(0, len(b)-300):]
-		i = bytes.LastIndex(tail, []byte(key))
-	}
+	tail := b[max(0, len(b)-300):]
+	i := bytes.LastIndex(tail, []byte(key))
 	if i < 0 || !bytes.HasSuffix(tail, []byte("}}")) {
 		return nil, false
 	}

@@ -15,12 +15,14 @@ import (
 //
 // Ids that we make are 8 hex digits and take 8 bytes here, not a string's 24
 // and more; other ids go to a list beside. The table is open addressing with
-// atomic slots that are written once: a reader that meets a node younger than
-// its view passes over it.
+// slots that are written once: a reader that meets a node younger than its view
+// passes over it.
 type idSet struct {
-	keys  []uint64 // by node: the hex digits' value, or odd and a place in odds
-	odds  []ID
-	slots []atomic.Int32 // node + 1; 0 is empty. The length is a power of two.
+	keys []uint64 // by node: the hex digits' value, or odd and a place in odds
+	odds []ID
+	// slots are node + 1; 0 is empty. The length is a power of two. Once a view
+	// has them they are only read and written atomically.
+	slots []int32
 	// placed is how many keys are in slots. It is less than all of them only
 	// between push and settle.
 	placed int
@@ -39,26 +41,30 @@ var (
 type idView struct {
 	keys  []uint64
 	odds  []ID
-	slots []atomic.Int32
+	slots []int32
 }
 
 func (s *idSet) view() idView { return idView{s.keys, s.odds, s.slots} }
 
-// add gives the next node an id, or says which node has it already.
+// add gives the next node an id, or says which node has it already. Ids that
+// were pushed must be settled.
 func (s *idSet) add(id []byte) (taken tree.Node, ok bool) {
 	if 2*len(s.keys) >= len(s.slots) {
-		s.grow(len(s.keys) + 1)
+		s.build(len(s.keys) + 1)
 	}
 	key, plain := hexKey(id)
-	if _, taken := probe(s.view(), id, key, plain); taken != tree.None {
+	slot, taken := probe(s.view(), id, key, plain)
+	if taken != tree.None {
 		return taken, false
 	}
 	s.push(id)
-	return tree.None, s.settle()
+	s.placed = len(s.keys)
+	atomic.StoreInt32(&s.slots[slot], int32(s.placed))
+	return tree.None, true
 }
 
-// push gives the next node an id without looking whether it is free. Nothing is
-// found until settle.
+// push gives the next node an id without looking whether it is free. Only
+// recent finds it before settle.
 func (s *idSet) push(id []byte) {
 	key, plain := hexKey(id)
 	if !plain {
@@ -68,25 +74,74 @@ func (s *idSet) push(id []byte) {
 	s.keys = append(s.keys, key)
 }
 
-// settle makes pushed ids known; false if one of them was given twice. Doing
-// many at once keeps the processor from waiting for memory at each.
-func (s *idSet) settle() bool {
-	if 2*len(s.keys) > len(s.slots) {
-		s.grow(len(s.keys))
+// recent looks for an id among the youngest of those that were pushed and not
+// settled. all says that there are no others.
+func (s *idSet) recent(id ID) (n tree.Node, all bool) {
+	const most = 512
+	key, plain := hexKey(id)
+	if !plain {
+		return tree.None, s.placed == len(s.keys)
 	}
-	v, mask := s.view(), uint64(len(s.slots)-1)
-	for ; s.placed < len(v.keys); s.placed++ {
-		key := v.keys[s.placed]
-		i := v.hash(key) & mask
-		for n := v.slots[i].Load(); n != 0; n = v.slots[i].Load() {
-			if s.same(v.keys[n-1], key) {
-				return false
-			}
-			i = (i + 1) & mask
+	from := max(s.placed, len(s.keys)-most)
+	for i := len(s.keys) - 1; i >= from; i-- {
+		if s.keys[i] == key {
+			return tree.Node(i), from == s.placed
 		}
-		v.slots[i].Store(int32(s.placed + 1))
+	}
+	return tree.None, from == s.placed
+}
+
+// settle makes pushed ids known; false if one of them was given twice.
+func (s *idSet) settle() bool {
+	pushed := s.keys[s.placed:]
+	if len(pushed) > s.placed || 2*len(s.keys) > len(s.slots) {
+		return s.build(len(s.keys))
+	}
+	for _, key := range pushed {
+		slot, free := s.slotFor(s.slots, key)
+		if !free {
+			return false
+		}
+		s.placed++
+		atomic.StoreInt32(&s.slots[slot], int32(s.placed))
 	}
 	return true
+}
+
+// build makes a table that holds n ids and more, with all there are; false if
+// one of them was given twice. Views keep the old one, which holds all of theirs.
+// Nobody sees the new one while it is made, so the processor need not wait for
+// each slot that it writes.
+func (s *idSet) build(n int) bool {
+	size := max(64, len(s.slots))
+	for size < 2*n {
+		size *= 2
+	}
+	slots := make([]int32, size)
+	for n, key := range s.keys {
+		slot, free := s.slotFor(slots, key)
+		if !free {
+			return false
+		}
+		slots[slot] = int32(n + 1)
+	}
+	s.slots, s.placed = slots, len(s.keys)
+	return true
+}
+
+// slotFor is the slot of a key that is to be placed; not free where the id is
+// there already.
+func (s *idSet) slotFor(slots []int32, key uint64) (slot uint64, free bool) {
+	mask := uint64(len(slots) - 1)
+	for i := s.hash(key) & mask; ; i = (i + 1) & mask {
+		n := slots[i]
+		if n == 0 {
+			return i, true
+		}
+		if s.same(s.keys[n-1], key) {
+			return i, false
+		}
+	}
 }
 
 // same tells whether two keys are the same id.
@@ -94,22 +149,11 @@ func (s *idSet) same(a, b uint64) bool {
 	return a == b || a&b&odd != 0 && s.odds[a&^odd] == s.odds[b&^odd]
 }
 
-// grow makes a table that holds n ids and more. Views keep the old one, which
-// holds all of theirs.
-func (s *idSet) grow(n int) {
-	size := max(64, len(s.slots))
-	for size < 2*n {
-		size *= 2
+func (s *idSet) hash(key uint64) uint64 {
+	if key&odd != 0 {
+		return hashID(s.odds[key&^odd], key, false)
 	}
-	s.slots = make([]atomic.Int32, size)
-	v, mask := s.view(), uint64(size-1)
-	for n, key := range v.keys[:s.placed] {
-		i := v.hash(key) & mask
-		for v.slots[i].Load() != 0 {
-			i = (i + 1) & mask
-		}
-		v.slots[i].Store(int32(n + 1))
-	}
+	return hashID[ID]("", key, true)
 }
 
 // find is the node of an id, tree.None where there is none.
@@ -126,7 +170,7 @@ func (v idView) find(id ID) tree.Node {
 func probe[T ID | []byte](v idView, id T, key uint64, plain bool) (uint64, tree.Node) {
 	mask := uint64(len(v.slots) - 1)
 	for i := hashID(id, key, plain) & mask; ; i = (i + 1) & mask {
-		n := int(v.slots[i].Load()) - 1
+		n := int(atomic.LoadInt32(&v.slots[i])) - 1
 		switch {
 		case n < 0:
 			return i, tree.None
@@ -144,13 +188,6 @@ func (v idView) id(n tree.Node) ID {
 		return v.odds[key&^odd]
 	}
 	return hexID(uint32(key))
-}
-
-func (v *idView) hash(key uint64) uint64 {
-	if key&odd != 0 {
-		return hashID(v.odds[key&^odd], key, false)
-	}
-	return hashID[ID]("", key, true)
 }
 
 func hashID[T ID | []byte](id T, key uint64, plain bool) uint64 {

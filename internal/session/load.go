@@ -97,6 +97,9 @@ func (l *loader) begin(h Header, in jsonl.Line, flaws []string) {
 
 // entry takes a line after the header.
 func (l *loader) entry(in jsonl.Line) {
+	if l.migrate == nil && l.fold.quick(in.Bytes, in.Pos) {
+		return
+	}
 	head, ok := readHead(in.Bytes)
 	switch {
 	case ok && string(head.kind) == `"session"` && isHeader(in.Bytes):

@@ -268,7 +268,7 @@ func field(line []byte, h head, name string) []byte {
 // parseTime reads an RFC 3339 time as Unix ms. The form that everybody writes,
 // "2026-11-20T07:19:00.001Z", takes the short way.
 func parseTime(value []byte) (ms int64, ok bool) {
-	if len(value) == 26 && value[0] == '"' && value[24] == 'Z' && value[20] == '.' {
+	if len(value) == 26 && value[0] == '"' && value[20] == '.' && string(value[24:]) == `Z"` {
 		if ms, ok := parsePlainTime(value[1:24]); ok {
 			return ms, true
 		}
