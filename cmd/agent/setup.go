@@ -148,6 +148,7 @@ func (s *setup) chooseModel(ctx context.Context) error {
 		return usageError{err}
 	}
 	s.Models, s.ModelChosen = s.roster, s.opts.model != "" || s.opts.offline
+	s.ThinkingChosen = s.opts.thinking != "" || s.opts.model != "" && ref.Thinking != ""
 	if s.Thinking = ref.Thinking; s.settings.Thinking != "" {
 		s.Thinking = llm.ThinkingLevel(s.settings.Thinking)
 	}

@@ -5,14 +5,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"banyan/internal/llm"
 	"banyan/internal/session"
 	"banyan/internal/summary"
 )
 
+// The flow of a compaction, top to bottom: compact, or a turn's makeRoom or
+// recover → compactPath → plan → hooks and summariser → one append. Until that
+// append nothing has changed; every CompactionStarted gets one CompactionEnded.
+//
+// It cannot go in circles. One that begins by itself must stand for a tenth of
+// what fits (worthwhile), so at least that much has to come between two of them,
+// and its summary must be shorter than that. One that failed is not tried again
+// before as much came (patience). An overflow is answered by one compaction; the
+// next one must come after an answer.
+
 // errNothing says that a path cannot be compacted further.
 var errNothing = errors.New("there is nothing to compact yet: everything is recent, or nothing came since the last time")
+
+// compaction is what Started calls the job.
+const compaction = "compaction"
+
+// worthwhile is the part of the limit that a compaction by itself must free.
+const worthwhile = 10
 
 // compact does what /compact says.
 func (e *Engine) compact(c Compact) {
@@ -23,194 +41,235 @@ func (e *Engine) compact(c Compact) {
 		e.notice(Failure, "No model can write the summary. Choose one with /model.")
 		return
 	}
-	s := summariser{e, e.client, e.model, e.info}
-	e.start("compaction", func(ctx context.Context) error {
-		return e.compactPath(ctx, s, CompactManual, c.Focus)
+	e.start(compaction, func(ctx context.Context) error {
+		return e.compactPath(ctx, CompactManual, c.Focus)
 	})
-}
-
-// compactNow compacts in the middle of a turn.
-func (t turn) compactNow(ctx context.Context, why CompactionReason) error {
-	return t.compactPath(ctx, summariser(t), why, "")
-}
-
-// compactPath plans, asks for the summary and appends it, in a job's goroutine.
-// Where it fails nothing has changed.
-func (e *Engine) compactPath(ctx context.Context, s summariser, why CompactionReason, focus string) error {
-	var plan summary.Compaction
-	err := e.do(func() (err error) { plan, err = e.planCompaction(focus); return err })
-	if errors.Is(err, errNothing) && why == CompactThreshold {
-		return err // not worth a word: the request is sent as it is
-	}
-	_ = e.do(func() error { e.emit(CompactionStarted{why}); return nil })
-	ended := CompactionEnded{Reason: why, Before: plan.Before, Err: err}
-	if err == nil {
-		ended.After, ended.Err = e.applyCompaction(ctx, s, CompactPreparation{
-			Reason: why, FirstKept: plan.FirstKept, TokensBefore: plan.Before, Instructions: focus,
-		}, plan)
-	}
-	_ = e.do(func() error { e.emit(ended); return nil })
-	return ended.Err
-}
-
-func (e *Engine) planCompaction(focus string) (summary.Compaction, error) {
-	snap := e.session.Snapshot()
-	path, err := snap.Branch(snap.Leaf())
-	if err != nil {
-		return summary.Compaction{}, err
-	}
-	plan, ok := summary.Compact(path, summary.CompactOptions{
-		Window: e.info.Context, Reserve: e.reserve(), KeepRecent: e.keepRecent(), Instructions: focus,
-	})
-	if !ok {
-		return plan, errNothing
-	}
-	return plan, nil
-}
-
-func (e *Engine) applyCompaction(ctx context.Context, s summariser, p CompactPreparation, plan summary.Compaction) (after int, err error) {
-	c, err := s.compaction(ctx, p, plan)
-	if err != nil {
-		return 0, err
-	}
-	done := CompactDone{FromHook: c.FromHook}
-	err = e.do(func() error {
-		if err := e.append(c); err != nil {
-			return err
-		}
-		snap := e.session.Snapshot()
-		after = e.estimate()
-		done.Entry, _, err = snap.Entry(snap.Leaf())
-		return err
-	})
-	if err == nil && e.cfg.Hooks != nil {
-		e.cfg.Hooks.Compact(ctx, done)
-	}
-	return after, err
-}
-
-// compaction is the summary of a hook that brings one, else the model's.
-func (s summariser) compaction(ctx context.Context, p CompactPreparation, plan summary.Compaction) (session.Compaction, error) {
-	if h := s.cfg.Hooks; h != nil {
-		var snap session.Snapshot
-		_ = s.do(func() error { snap = s.session.Snapshot(); return nil })
-		var err error
-		if p.Path, err = snap.Branch(snap.Leaf()); err != nil {
-			return session.Compaction{}, err
-		}
-		change, err := h.BeforeCompact(ctx, p)
-		if err != nil {
-			return session.Compaction{}, err
-		}
-		if c := change.Summary; c != nil {
-			given := *c
-			given.TokensBefore, given.FromHook = plan.Before, true
-			given.FirstKept = cmp.Or(given.FirstKept, plan.FirstKept)
-			return given, nil
-		}
-	}
-	text, usage, err := s.run(ctx, plan.Job)
-	return session.Compaction{
-		Summary: plan.Finish(text), FirstKept: plan.FirstKept, TokensBefore: plan.Before,
-		Details: &plan.Files, Usage: &usage,
-	}, err
-}
-
-// reserve and keepRecent are settings, made small enough for small windows:
-// what is kept and the answer must leave room for each other.
-func (e *Engine) reserve() int {
-	return within(e.cfg.Compaction.Reserve, summary.DefaultReserve, e.info.Context/4)
-}
-
-func (e *Engine) keepRecent() int {
-	return within(e.cfg.Compaction.KeepRecent, summary.DefaultKeepRecent, e.info.Context/3)
-}
-
-func within(set, otherwise, limit int) int {
-	if set == 0 {
-		set = otherwise
-	}
-	if limit > 0 {
-		set = min(set, limit)
-	}
-	return set
-}
-
-// contextLimit is how large a request may be, in tokens; 0 if that is not known.
-func (e *Engine) contextLimit() int {
-	if e.info.Context <= 0 {
-		return 0
-	}
-	return e.info.Context - e.reserve()
 }
 
 // nearlyFull says whether the context should be compacted before it is sent.
 func (e *Engine) nearlyFull() bool {
 	limit := e.contextLimit()
-	return limit > 0 && !e.cfg.Compaction.Off && e.estimate() > limit
+	return limit > 0 && !e.cfg.Compaction.Off && e.contextTokens() > max(limit, e.patience)
 }
 
-// estimate is the size of the context at the leaf in tokens: what the provider
-// counted for the last answer since the last compaction, and an estimate of
-// what came after it.
-func (e *Engine) estimate() int {
-	snap := e.session.Snapshot()
-	c, err := snap.Context(snap.Leaf())
+// compactPath plans, has the summary written and appends it, in a job's goroutine.
+func (e *Engine) compactPath(ctx context.Context, why CompactionReason, focus string) error {
+	var p planned
+	if err := e.do(func() error { p = e.planned(why, focus); return nil }); err != nil {
+		return err
+	}
+	planError := p.plan()
+	if why == CompactThreshold && errors.Is(planError, errNothing) {
+		// Not worth a word: the request is sent as it is.
+		_ = e.do(func() error { e.wait(); return nil })
+		return planError
+	}
+	ended := CompactionEnded{Reason: why, Before: p.before, Err: errors.New("a fault in this program ended the compaction")}
+	if err := e.do(func() error { e.emit(CompactionStarted{why}); return nil }); err != nil {
+		return err
+	}
+	defer func() {
+		_ = e.do(func() error {
+			if ended.Err != nil {
+				e.wait()
+			}
+			e.emit(ended)
+			return nil
+		})
+	}()
+	if ended.Err = planError; planError == nil {
+		ended.After, ended.Err = p.carryOut(ctx)
+	}
+	return ended.Err
+}
+
+// wait puts off the next compaction by itself until enough has come.
+func (e *Engine) wait() {
+	e.patience = e.contextTokens() + e.contextLimit()/worthwhile
+}
+
+// planned is a compaction that is being made.
+type planned struct {
+	summariser
+	why     CompactionReason
+	focus   string
+	snap    session.Snapshot
+	options summary.CompactOptions
+	before  int     // tokens of the context
+	least   int     // tokens that it must free, as estimated
+	ratio   float64 // of counted to estimated tokens
+
+	summary.Compaction
+}
+
+// planned says what a plan depends on.
+func (e *Engine) planned(why CompactionReason, focus string) planned {
+	p := planned{summariser: e.summariser(), why: why, focus: focus, snap: e.session.Snapshot(), ratio: e.ratio(e.model)}
+	p.before = e.contextTokens()
+	reserve, keep := e.sizes()
+	switch why {
+	case CompactThreshold:
+		p.least = int(float64(e.contextLimit()/worthwhile) / p.ratio)
+	case CompactOverflow:
+		keep = min(keep, p.before/3) // whatever the window is, something must go
+	}
+	p.options = summary.CompactOptions{
+		Window: int(float64(p.info.Context) / e.ratio(p.model)), Output: p.info.Output, Reserve: reserve,
+		KeepRecent: max(1, int(float64(keep)/p.ratio)), Instructions: focus,
+	}
+	return p
+}
+
+// plan reads the context and decides what is to be summarised.
+func (p *planned) plan() error {
+	c, err := p.snap.Context(p.snap.Leaf())
 	if err != nil {
-		return 0
+		return err
 	}
-	tokens := 0
-	for i := len(c.Items) - 1; i >= 0; i-- {
-		if m, ok := c.Items[i].Data.(session.Message); ok && e.counted(m) && !staleUsage(c, i) {
-			return tokens + m.Usage.Context()
+	var ok bool
+	if p.Compaction, ok = summary.Compact(c, p.options); !ok || p.Freed < p.least {
+		return errNothing
+	}
+	return nil
+}
+
+// carryOut has the summary written, takes it into the session, and gives the
+// size of the context then.
+func (p *planned) carryOut(ctx context.Context) (after int, err error) {
+	c, err := p.written(ctx)
+	if err != nil {
+		return 0, err
+	}
+	done := CompactDone{FromHook: c.FromHook}
+	err = p.do(func() error {
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		tokens += summary.Tokens(c.Items[i].Data)
+		if err := p.append(c); err != nil {
+			return err
+		}
+		snap := p.session.Snapshot()
+		after, p.patience = p.contextTokens(), 0
+		p.emitState()
+		done.Entry, _, err = snap.Entry(snap.Leaf())
+		return err
+	})
+	if err == nil && p.cfg.Hooks != nil {
+		p.cfg.Hooks.Compact(ctx, done)
 	}
-	return tokens + len(e.cfg.System)/4
+	return after, err
 }
 
-// counted says whether a message's usage tells the size of the context up to it.
-func (e *Engine) counted(m session.Message) bool {
-	return m.Role == llm.Assistant && m.Usage.Context() > 0 && m.StopReason != llm.StopError && m.StopReason != llm.StopAborted
+// written is the summary of a hook that brings one, else the model's.
+func (p *planned) written(ctx context.Context) (session.Compaction, error) {
+	if h := p.cfg.Hooks; h != nil {
+		path, err := p.snap.Branch(p.snap.Leaf())
+		if err != nil {
+			return session.Compaction{}, err
+		}
+		change, err := h.BeforeCompact(ctx, CompactPreparation{
+			Reason: p.why, FirstKept: p.FirstKept, TokensBefore: p.before, Instructions: p.focus, Path: path,
+		})
+		if err != nil {
+			return session.Compaction{}, err
+		}
+		if change.Summary != nil {
+			return p.given(*change.Summary)
+		}
+	}
+	text, usage, err := p.run(ctx, p.Job)
+	if err != nil {
+		return session.Compaction{}, err
+	}
+	c := session.Compaction{
+		Summary: p.Finish(text), FirstKept: p.FirstKept, TokensBefore: p.before,
+		Details: &p.Files, Usage: &usage,
+	}
+	if p.why != CompactManual && summary.Tokens(c) >= p.Freed {
+		return c, errors.New("the summary is longer than what it would stand for")
+	}
+	return c, nil
 }
 
-// staleUsage says whether an answer was given before the context's compaction,
-// so that its usage counts what is no longer there.
-func staleUsage(c session.Context, i int) bool {
-	compaction, ok := c.Items[0].Data.(session.Compaction)
-	return ok && compaction.FirstKept != "" && !c.Items[i].Time.After(c.Items[0].Time)
+// given is a hook's summary, if it makes sense.
+func (p *planned) given(c session.Compaction) (session.Compaction, error) {
+	c.TokensBefore, c.FromHook = cmp.Or(c.TokensBefore, p.before), true
+	c.FirstKept = cmp.Or(c.FirstKept, p.FirstKept)
+	switch {
+	case strings.TrimSpace(c.Summary) == "":
+		return c, errors.New("an extension brought an empty summary")
+	case !slices.Contains(p.snap.PathIDs(p.snap.Leaf()), c.FirstKept):
+		return c, fmt.Errorf("an extension wants to keep the path from %s on, which is not on it", c.FirstKept)
+	}
+	return c, nil
 }
 
 // summariser asks a model for summaries, in a job's goroutine.
 type summariser turn
 
-// run makes all the requests of a job; the answers come as Progress.
+// summariser is the model that the settings name for summaries, else the one
+// that answers.
+func (e *Engine) summariser() summariser {
+	answering := summariser{e, e.client, e.model, e.info}
+	ref := e.cfg.Compaction.Model
+	if ref == (session.ModelRef{}) || ref == e.model {
+		return answering
+	}
+	client, info, err := e.cfg.Models.Client(ref)
+	if err != nil {
+		e.notice(Warning, "The model that answers writes the summary, not %s: %v", ref.Model, err)
+		return answering
+	}
+	return summariser{e, client, ref, info}
+}
+
+// run makes all the requests of a job; the answers come as Progress. A piece
+// that does not fit the summariser's window is halved.
 func (s summariser) run(ctx context.Context, job summary.Job) (text string, usage llm.Usage, err error) {
-	for i := range job.Pieces {
-		req := job.Request(i, text)
-		req.Model = s.model.Model
-		m, err := s.ask(ctx, req)
-		usage = usage.Add(s.info.Cost(m.Usage))
+	for i := 0; i < len(job.Pieces); {
+		m, err := s.ask(ctx, job.Request(i, text))
+		usage = usage.Add(m.Usage)
+		if tooLong(err) {
+			if smaller, ok := job.Halved(i); ok {
+				job = smaller
+				continue
+			}
+		}
 		if err != nil {
 			return "", usage, fmt.Errorf("the summary was not made: %w", err)
 		}
 		if text, err = summary.Accept(m); err != nil {
 			return "", usage, fmt.Errorf("the summary was not accepted: %w", err)
 		}
+		i++
 	}
 	return text, usage, nil
 }
 
-func (s summariser) ask(ctx context.Context, req llm.Request) (llm.Message, error) {
+// ask makes one request and gives the answer, as far as it came, with its cost.
+func (s summariser) ask(ctx context.Context, req llm.Request) (m llm.Message, err error) {
+	if err := s.do(s.withinBudget); err != nil {
+		return m, err
+	}
+	req.Model = s.model.Model
 	fold := llm.NewFold(s.info.API, s.model.Provider, s.model.Model, s.cfg.Now())
-	for ev, err := range s.client.Stream(ctx, req) {
-		if err != nil {
-			return fold.Message(), err
+	for ev, failed := range s.client.Stream(ctx, req) {
+		if err = failed; err != nil {
+			break
 		}
 		fold.Apply(ev)
-		if err := s.do(func() error { s.emit(Progress{ev}); return nil }); err != nil {
-			return fold.Message(), err
+		if err = s.do(func() error { s.emit(Progress{ev}); return nil }); err != nil {
+			break
 		}
 	}
-	return fold.Message(), nil
+	m = fold.Message()
+	m.Usage = s.info.Cost(m.Usage)
+	_ = s.do(func() error { s.spent = s.spent.Add(m.Usage); return nil })
+	return m, err
+}
+
+// tooLong says whether a request failed because it does not fit the window.
+func tooLong(err error) bool {
+	var failed *llm.Error
+	return errors.As(err, &failed) && failed.Class == llm.Overflow
 }

@@ -20,7 +20,11 @@ type ContextReport struct {
 	Total   int
 	Parts   []ContextPart  // in the order of the request, none empty
 	Entries []ContextEntry // in the order of the request
+
+	ratio float64 // of counted to estimated tokens
 }
+
+func (r *ContextReport) tokens(estimated int) int { return int(float64(estimated) * r.ratio) }
 
 // ContextPart is all that one kind of content takes.
 type ContextPart struct {
@@ -49,7 +53,10 @@ var contextKinds = []ContextKind{ContextSystem, ContextTools, ContextSummaries, 
 
 // ContextEntry is one message of the request.
 type ContextEntry struct {
-	ID     session.ID
+	ID session.ID
+	// Parent is where a [Navigate] (At) goes that drops the entry and all that
+	// follows it from the context, on a branch; zero: before the first.
+	Parent session.ID
 	Kind   ContextKind
 	Text   string // the beginning of it, one line; untrusted
 	Tokens int
@@ -60,12 +67,13 @@ const textShown = 200 // bytes of an entry's text in a report
 // inspect reports the context, in a goroutine of its own: it reads all of it.
 func (e *Engine) inspect() {
 	snap := e.session.Snapshot()
-	r := ContextReport{Window: e.info.Context, Reserve: e.reserve(), Counted: snap.ContextUsage(snap.Leaf()).Context()}
-	fixed := []ContextPart{{ContextSystem, 1, len(e.cfg.System) / 4}, {ContextTools, len(e.cfg.Tools), toolTokens(e)}}
+	reserve, _ := e.sizes()
+	r := ContextReport{Window: e.info.Context, Reserve: reserve, Counted: snap.ContextUsage(snap.Leaf()).Context(), ratio: e.ratio(e.model)}
+	fixed := []ContextPart{{ContextSystem, 1, r.tokens(len(e.cfg.System) / 4)}, {ContextTools, len(e.cfg.Tools), r.tokens(toolTokens(e))}}
 	go func() {
 		c, err := snap.Context(snap.Leaf())
 		if err == nil {
-			r.fill(c, fixed)
+			r.fill(snap, c, fixed)
 		}
 		_ = e.do(func() error {
 			if err != nil {
@@ -86,13 +94,13 @@ func toolTokens(e *Engine) int {
 	return n / 4
 }
 
-func (r *ContextReport) fill(c session.Context, fixed []ContextPart) {
+func (r *ContextReport) fill(snap session.Snapshot, c session.Context, fixed []ContextPart) {
 	parts := map[ContextKind]*ContextPart{}
 	for _, p := range fixed {
 		parts[p.Kind] = &p
 	}
 	for _, it := range c.Items {
-		kind, tokens := contextKind(it.Data), summary.Tokens(it.Data)
+		kind, tokens := contextKind(it.Data), r.tokens(summary.Tokens(it.Data))
 		if tokens == 0 {
 			continue
 		}
@@ -103,7 +111,9 @@ func (r *ContextReport) fill(c session.Context, fixed []ContextPart) {
 		}
 		p.Count++
 		p.Tokens += tokens
-		r.Entries = append(r.Entries, ContextEntry{ID: it.Entry, Kind: kind, Text: firstLine(it.Data), Tokens: tokens})
+		r.Entries = append(r.Entries, ContextEntry{
+			ID: it.Entry, Parent: snap.ID(snap.Tree().Parent(snap.Node(it.Entry))), Kind: kind, Text: firstLine(it.Data), Tokens: tokens,
+		})
 	}
 	for _, p := range parts {
 		if p.Tokens > 0 {

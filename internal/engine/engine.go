@@ -46,6 +46,8 @@ type Config struct {
 	// ModelChosen: Model was asked for and goes before what the session says.
 	ModelChosen bool
 	Thinking    llm.ThinkingLevel
+	// ThinkingChosen: the same of Thinking.
+	ThinkingChosen bool
 
 	Tools      []tool.Tool
 	System     string             // system prompt; the same for every request of a session
@@ -57,6 +59,9 @@ type Config struct {
 	Hooks              Hooks // of extensions; nil for none
 	// MaxRounds limits the requests of a turn; 0 means no limit.
 	MaxRounds int
+	// MaxUSD ends a turn with [ErrBudget] before a request where so much was spent
+	// since New, in USD; 0 means no limit. What has no known price counts nothing.
+	MaxUSD float64
 	// RetryAfter is the time between tries to save what the disk refused; zero
 	// means five seconds.
 	RetryAfter time.Duration
@@ -69,6 +74,11 @@ type Compaction struct {
 	Off        bool // no compaction by itself
 	Reserve    int
 	KeepRecent int
+	// For gives the sizes for a model, in place of those above; nil: they are the
+	// same for all.
+	For func(session.ModelRef) (reserve, keepRecent int)
+	// Model writes the summaries, those of branches too; zero: the model that answers.
+	Model session.ModelRef
 }
 
 // Engine owns one session at a time. Make it with [New] and call Run once.
@@ -100,7 +110,14 @@ type Engine struct {
 	recordedLevel llm.ThinkingLevel
 	usage         llm.Usage // of the active path
 	counting      int       // numbers the counts of usage; only the newest one matters
-	contextTokens int
+
+	size     size                         // of the context at the leaf
+	weighing int                          // numbers the measurings of size, likewise
+	patience int                          // below so many tokens no compaction begins by itself
+	asked    int                          // estimated tokens of the last request
+	ratios   map[session.ModelRef]float64 // of counted to estimated tokens
+	limits   map[session.ModelRef]int     // what was too large, less a quarter, in tokens
+	spent    llm.Usage                    // since New, on any path of any session
 
 	unsaved bool
 	saved   chan struct{} // closed when everything is on the disk again; nil while it is
@@ -135,6 +152,7 @@ func New(cfg Config) *Engine {
 		cfg: cfg, inbox: newMailbox[Command](), outbox: newMailbox[Event](),
 		events: make(chan Event), steps: make(chan step), ended: make(chan struct{}), jobDone: make(chan error),
 		asks: map[int]chan Answer{}, retry: stoppedTimer(), idle: stoppedTimer(),
+		ratios: map[session.ModelRef]float64{}, limits: map[session.ModelRef]int{},
 		thinking: cfg.Thinking,
 	}
 	if e.thinking == "" {
@@ -285,6 +303,8 @@ func (e *Engine) handle(c Command) {
 		e.runCommand(c)
 	case Inspect:
 		e.inspect()
+	case ReportUsage:
+		e.reportUsage(c)
 	case Compact:
 		e.compact(c)
 	case Fork:
@@ -345,8 +365,8 @@ func (e *Engine) finished(err error) {
 	if then := e.then; then != nil && !e.closing {
 		e.then = nil
 		e.navigate(*then)
-	} else if err == nil && !e.closing {
-		e.startQueued()
+	} else if (err == nil || what == compaction) && !e.closing {
+		e.startQueued() // a compaction that failed has changed nothing
 	}
 }
 

@@ -49,10 +49,12 @@ type State struct {
 	Offline       bool   // the embedded model answers
 	Thinking      llm.ThinkingLevel
 	Permission    string // mode
-	ContextTokens int    // of the last answer; 0 where it is not known
-	ContextWindow int    // tokens; 0 where it is not known
-	Usage         llm.Usage
-	Unsaved       int // entries that the disk refused
+	ContextTokens int    // of the path at the leaf; 0 where it is not known
+	// ContextEstimated: ContextTokens was not all counted by the provider.
+	ContextEstimated bool
+	ContextWindow    int // tokens; 0 where it is not known
+	Usage            llm.Usage
+	Unsaved          int // entries that the disk refused
 }
 
 // Started: something runs that Interrupt ends.

@@ -62,7 +62,7 @@ func (e *Engine) navigate(n Navigate) {
 	if n.Summarize {
 		what = "summary"
 	}
-	s := summariser{e, e.client, e.model, e.info}
+	s := e.summariser()
 	e.start(what, func(ctx context.Context) error {
 		err := m.carryOut(ctx, s)
 		if err != nil {
@@ -176,7 +176,7 @@ func (m *move) options(s summariser) summary.BranchOptions {
 		instructions = strings.TrimSpace(s.cfg.BranchInstructions + "\n" + instructions)
 	}
 	return summary.BranchOptions{
-		Window: s.info.Context, Reserve: s.cfg.Compaction.Reserve,
+		Window: s.info.Context, Output: s.info.Output,
 		Instructions: instructions, Replace: m.Replace,
 	}
 }

@@ -20,11 +20,7 @@ func (e *Engine) enter(m *session.Manager, d *Draft) error {
 	e.session = m
 	e.steering, e.waiting = nil, nil
 	e.restore(snap, c)
-	if e.cfg.ModelChosen {
-		// The command line named a model: it holds from here on, once.
-		e.cfg.ModelChosen = false
-		e.chooseModel(e.cfg.Model)
-	}
+	e.cfg.ModelChosen, e.cfg.ThinkingChosen = false, false // they held for this session
 	e.emit(Opened{Session: snap, Draft: d})
 	if found := snap.Problems(); len(found) > 0 {
 		e.notice(Warning, "Line %d of the session: %s. It was worked around%s.", found[0].Line, found[0].Text, more(len(found)-1))
@@ -51,11 +47,11 @@ func more(n int) string {
 // restore takes over the state that holds at a leaf: model, thinking level, usage.
 func (e *Engine) restore(snap session.Snapshot, c session.Context) {
 	e.recorded, e.recordedLevel = c.Model, c.Thinking
-	e.contextTokens = snap.ContextUsage(c.Leaf).Context()
-	if c.Model != (session.ModelRef{}) && c.Model != e.model {
+	e.weigh()
+	if c.Model != (session.ModelRef{}) && c.Model != e.model && !e.cfg.ModelChosen {
 		e.chooseModel(c.Model)
 	}
-	if c.Model != (session.ModelRef{}) && c.Thinking != "" {
+	if c.Model != (session.ModelRef{}) && c.Thinking != "" && !e.cfg.ThinkingChosen {
 		e.thinking = c.Thinking
 	}
 }

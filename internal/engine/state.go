@@ -49,20 +49,27 @@ func (e *Engine) accept(entries []session.Entry, err error) error {
 
 // account keeps the sums that the footer shows.
 func (e *Engine) account(d session.Data) {
+	e.size.add(d)
 	switch d := d.(type) {
 	case session.Message:
 		if d.Role == llm.Assistant {
 			e.usage = e.usage.Add(d.Usage)
-			if n := d.Usage.Context(); n > 0 && d.StopReason != llm.StopError && d.StopReason != llm.StopAborted {
-				e.contextTokens = n
-			}
 		}
 	case session.ModelChange:
 		e.recorded = session.ModelRef{Provider: d.Provider, Model: d.Model}
 	case session.ThinkingChange:
 		e.recordedLevel = d.Level
 	case session.Compaction:
-		e.contextTokens = 0
+		e.weighing++ // what is being measured is another context
+		e.addUsage(d.Usage)
+	case session.BranchSummary:
+		e.addUsage(d.Usage)
+	}
+}
+
+func (e *Engine) addUsage(u *llm.Usage) {
+	if u != nil {
+		e.usage = e.usage.Add(*u)
 	}
 }
 
@@ -195,8 +202,10 @@ func (e *Engine) setLabel(l SetLabel) {
 func (e *Engine) emitState() {
 	s := State{
 		Model: e.model, ModelName: e.info.Name, Offline: e.info.Offline, Thinking: e.thinking,
-		Permission: e.cfg.Policy.Mode(), ContextTokens: e.contextTokens, ContextWindow: e.info.Context,
-		Usage: e.usage,
+		Permission: e.cfg.Policy.Mode(), ContextWindow: e.info.Context, Usage: e.usage,
+	}
+	if e.size.known {
+		s.ContextTokens, s.ContextEstimated = e.tokens(e.size), !e.size.exact()
 	}
 	if e.session != nil {
 		s.Unsaved = e.session.Unsaved()

@@ -150,7 +150,7 @@ func copied(d session.Data) session.Data {
 
 // mergeSummary has a model sum up the other branch, and hangs that below the leaf.
 func (e *Engine) mergeSummary(snap session.Snapshot, m Merge, theirs []session.ID) {
-	s := summariser{e, e.client, e.model, e.info}
+	s := e.summariser()
 	e.start("summary", func(ctx context.Context) error {
 		err := s.mergeSummary(ctx, snap, m, theirs)
 		if err != nil {

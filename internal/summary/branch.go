@@ -6,8 +6,8 @@ import (
 
 // BranchOptions say how a branch that is left is summarised.
 type BranchOptions struct {
-	Window  int // the summariser's, in tokens; 0 if it is not known
-	Reserve int // tokens kept for prompt and answer; 0 for the default
+	Window int // the summariser's, in tokens; 0 if it is not known
+	Output int // the longest answer of the summariser, in tokens; 0 if it is not known
 	// Instructions of the user's: added to ours, or, with Replace, in their place.
 	Instructions string
 	Replace      bool
@@ -36,13 +36,11 @@ func Branch(left []session.Entry, o BranchOptions) (Job, bool) {
 	if len(texts) == 0 {
 		return Job{}, false
 	}
-	if o.Reserve == 0 {
-		o.Reserve = DefaultReserve
-	}
+	answer := answerTokens(branchTokens, o.Window, o.Output)
 	j := Job{
-		Pieces:       pieces(texts, room(o.Window, o.Reserve)),
+		Pieces:       pieces(texts, room(o.Window, answer)),
 		Files:        files.lists(),
-		maxTokens:    branchTokens,
+		maxTokens:    answer,
 		instructions: "Summarise this branch of the conversation, which the user is leaving, so that what was learnt there is not lost. Be brief.\n\n" + sections,
 	}
 	switch {

@@ -7,67 +7,77 @@ import (
 	"banyan/internal/session"
 )
 
-// CompactOptions say how a path is compacted.
+// CompactOptions say how a context is compacted. Sizes are tokens, as this
+// package estimates them.
 type CompactOptions struct {
-	Window       int    // the summariser's, in tokens; 0 if it is not known
-	Reserve      int    // tokens kept for prompt and answer; 0 for the default
-	KeepRecent   int    // tokens of the newest entries that stay as they are; 0 for the default
+	Window       int    // the summariser's; 0 if it is not known
+	Output       int    // the longest answer of the summariser; 0 if it is not known
+	Reserve      int    // room for an answer in the context's own window, of which the summary may take four fifths; 0 for the default
+	KeepRecent   int    // the newest part, which stays as it is; 0 for the default
 	Instructions string // what the user wants the summary to look at
 }
 
-// Compaction is a plan: the entries before FirstKept that are not summarised
-// yet become a summary, the entries from it on stay.
+// Compaction is a plan: what stands before FirstKept becomes a summary, what
+// follows from it on stays.
 type Compaction struct {
 	Job
 	FirstKept session.ID
-	Before    int // estimated tokens of the context as it is
-	// Summarised are the entries that the job covers, for extensions and tests.
-	Summarised []session.Entry
+	Before    int // estimated tokens of the context's items as they are
+	Freed     int // of them, those that the summary will stand for
+	// Summarised are the items that the job covers, for extensions and tests.
+	Summarised []session.Item
 	SplitTurn  bool // FirstKept is in the middle of a turn
 }
 
-// Compact plans the compaction of a path, root first. It is false where there
-// is nothing to gain: everything is recent, or nothing came since the last one.
+// Compact plans the compaction of what a model sees at a leaf. It is false where
+// there is nothing to gain: everything is recent, or nothing came since the last one.
 //
-// Every entry of the path that a model sees is either covered by the previous
-// summary, summarised now, or kept: exactly one of the three.
-func Compact(path []session.Entry, o CompactOptions) (Compaction, bool) {
+// Every item of the context is either the summary that is carried on, or
+// summarised now, or kept: exactly one of the three.
+func Compact(c session.Context, o CompactOptions) (Compaction, bool) {
 	if o.Reserve == 0 {
 		o.Reserve = DefaultReserve
 	}
 	if o.KeepRecent == 0 {
 		o.KeepRecent = DefaultKeepRecent
 	}
-	live, previous := liveEntries(path)
+	live, previous := split(c)
 	cut := cutPoint(live, o.KeepRecent)
 	if cut <= 0 {
 		return Compaction{}, false
 	}
-	c := Compaction{FirstKept: live[cut].ID, Summarised: live[:cut], SplitTurn: !startsTurn(live[cut].Data)}
-	files := newFileSet()
-	if previous != nil {
-		c.Previous = previous.Summary
-		files.list(previous.Details)
-		c.Before += Tokens(*previous)
-	}
+	p := Compaction{FirstKept: live[cut].Entry, Summarised: live[:cut], SplitTurn: !startsTurn(live[cut].Data)}
 	var texts []string
-	for _, e := range c.Summarised {
-		files.add(e.Data)
-		if t := serialize(e.Data); t != "" {
+	files := newFileSet()
+	for _, it := range p.Summarised {
+		files.add(it.Data)
+		p.Freed += Tokens(it.Data)
+		if t := serialize(it.Data); t != "" {
 			texts = append(texts, t)
 		}
 	}
 	if len(texts) == 0 {
 		return Compaction{}, false
 	}
-	for _, e := range live {
-		c.Before += Tokens(e.Data)
+	p.Before = p.Freed
+	for _, it := range live[cut:] {
+		p.Before += Tokens(it.Data)
 	}
-	c.Pieces = pieces(texts, room(o.Window, o.Reserve+text(c.Previous)))
-	c.Files = files.lists()
-	c.maxTokens = o.Reserve * 4 / 5
-	c.instructions = compactInstructions(c.SplitTurn, o.Instructions)
-	return c, true
+	p.maxTokens = answerTokens(o.Reserve*4/5, o.Window, o.Output)
+	limit := room(o.Window, p.maxTokens)
+	if previous != nil {
+		files.list(previous.Details)
+		p.Freed += Tokens(*previous)
+		p.Before += Tokens(*previous)
+		if p.Previous = withoutFileLists(*previous); len(p.Previous) > limit {
+			// It was written for a larger window: it is folded in like the rest.
+			texts, p.Previous = slices.Insert(texts, 0, serialize(*previous)), ""
+		}
+	}
+	p.Pieces = pieces(texts, limit)
+	p.Files = files.lists()
+	p.instructions = compactInstructions(p.SplitTurn, o.Instructions)
+	return p, true
 }
 
 func compactInstructions(split bool, focus string) string {
@@ -81,55 +91,43 @@ func compactInstructions(split bool, focus string) string {
 	return s
 }
 
-// liveEntries are the entries of a path that a model sees as they are, and the
-// compaction that stands for those before them.
-func liveEntries(path []session.Entry) ([]session.Entry, *session.Compaction) {
-	var previous *session.Compaction
-	from := 0
-	for i, e := range slices.Backward(path) {
-		if c, ok := e.Data.(session.Compaction); ok {
-			previous = &c
-			from = slices.IndexFunc(path[:i], func(e session.Entry) bool { return e.ID == c.FirstKept })
-			if from < 0 {
-				from = i // nothing before it is kept
+// split is a context's items that a model sees as they are, and the compaction
+// that stands for those before them.
+func split(c session.Context) (live []session.Item, previous *session.Compaction) {
+	for _, it := range c.Items {
+		switch d := it.Data.(type) {
+		case session.Compaction: // the first, if there is one
+			previous = &d
+			continue
+		case session.Command:
+			if d.Excluded {
+				continue
 			}
-			break
 		}
-	}
-	var live []session.Entry
-	for _, e := range path[from:] {
-		if seen(e.Data) {
-			live = append(live, e)
-		}
+		live = append(live, it)
 	}
 	return live, previous
 }
 
-// seen says whether a model sees an entry as it is.
-func seen(d session.Data) bool {
-	switch d := d.(type) {
-	case session.Message, session.CustomMessage:
-		return true
-	case session.Command:
-		return !d.Excluded
-	case session.BranchSummary:
-		return d.Summary != ""
-	}
-	return false
-}
-
-// cutPoint is the index of the first entry to keep: the oldest one that the
-// budget has room for and that is not a result, whose call would be left
-// behind. 0 keeps everything. Where the newest results alone are over the
-// budget their calls are kept with them: see [Fit].
-func cutPoint(live []session.Entry, keep int) int {
+// cutPoint is the index of the first item to keep: the oldest that the budget
+// has room for and that stands between no call and its result. 0 keeps
+// everything. Where the newest results alone are over the budget their calls are
+// kept with them: see [Fit].
+func cutPoint(live []session.Item, keep int) int {
 	cut, tokens := -1, 0
-	for i, e := range slices.Backward(live) {
-		tokens += Tokens(e.Data)
+	results := false // those below belong to an answer that is not reached yet
+	for i, it := range slices.Backward(live) {
+		tokens += Tokens(it.Data)
 		if tokens > keep && cut >= 0 {
 			return cut
 		}
-		if isResult(e.Data) {
+		switch role(it.Data) {
+		case llm.ToolResult:
+			results = true
+		case llm.Assistant:
+			results = false
+		}
+		if results {
 			continue
 		}
 		cut = i
@@ -140,20 +138,20 @@ func cutPoint(live []session.Entry, keep int) int {
 	return 0
 }
 
-func isResult(d session.Data) bool {
-	m, ok := d.(session.Message)
-	return ok && m.Role == llm.ToolResult
+// role is who speaks; whatever is no answer and no result is the user's.
+func role(d session.Data) llm.Role {
+	if m, ok := d.(session.Message); ok {
+		return m.Role
+	}
+	return llm.User
 }
 
-// startsTurn says whether an entry begins something new rather than going on.
-func startsTurn(d session.Data) bool {
-	m, ok := d.(session.Message)
-	return !ok || m.Role == llm.User
-}
+// startsTurn says whether an item begins something new rather than going on.
+func startsTurn(d session.Data) bool { return role(d) == llm.User }
 
 // Fit shortens the largest results of a request until it is within a budget of
 // tokens, or nothing is left to shorten. It changes no message in place. It
-// depends on the messages alone, so that caches keep.
+// depends on its arguments alone, so that caches keep.
 func Fit(messages []llm.Message, budget int) []llm.Message {
 	total := 0
 	for _, m := range messages {

@@ -3,7 +3,9 @@ package summary
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"banyan/internal/llm"
 	"banyan/internal/session"
@@ -95,41 +97,123 @@ func Accept(m llm.Message) (string, error) {
 	return text, nil
 }
 
+// Halved is the job with its pieces from the i-th on cut in two, for a summariser
+// whose window is smaller than was thought. It is false where they are small already.
+func (j Job) Halved(i int) (Job, bool) {
+	limit := 0
+	for _, p := range j.Pieces[i:] {
+		limit = max(limit, len(p)/2+1)
+	}
+	if limit < minPiece {
+		return j, false
+	}
+	j.Pieces = append(slices.Clone(j.Pieces[:i]), pieces(j.Pieces[i:], limit)...)
+	return j, true
+}
+
 // Finish makes the text that is stored: the summary and the lists of files.
 func (j Job) Finish(text string) string {
-	return text + fileList("read-files", j.Files.Read) + fileList("modified-files", j.Files.Modified)
+	return text + fileList(readFiles, j.Files.Read) + fileList(modifiedFiles, j.Files.Modified)
 }
+
+// The tags of the lists of files, and how many files a list names; the entry's
+// details have all.
+const (
+	readFiles     = "read-files"
+	modifiedFiles = "modified-files"
+	filesShown    = 200
+)
 
 func fileList(tag string, paths []string) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n\n<%s>\n%s\n</%s>", tag, strings.Join(paths, "\n"), tag)
+	shown := strings.Join(paths[:min(len(paths), filesShown)], "\n")
+	if more := len(paths) - filesShown; more > 0 {
+		shown += fmt.Sprintf("\n… and %d more", more)
+	}
+	return fmt.Sprintf("\n\n<%s>\n%s\n</%s>", tag, shown, tag)
 }
 
-// pieces packs texts into pieces of at most limit bytes; a text that is larger
-// is a piece of its own, with its middle left out.
+// withoutFileLists is a summary as its model wrote it. The lists are made anew
+// from the details: a model that is shown them would copy them.
+func withoutFileLists(c session.Compaction) string {
+	text := c.Summary
+	if c.Details == nil {
+		return text
+	}
+	for _, tag := range []string{modifiedFiles, readFiles} { // the last one first
+		if body, ok := strings.CutSuffix(text, "\n</"+tag+">"); ok {
+			if at := strings.LastIndex(body, "\n\n<"+tag+">\n"); at >= 0 {
+				text = text[:at]
+			}
+		}
+	}
+	return text
+}
+
+// pieces packs texts into pieces of at most limit bytes. A text that is larger
+// goes on in the next piece; of one that would take too many, the middle is left out.
 func pieces(texts []string, limit int) []string {
 	var out []string
 	var b strings.Builder
-	for _, t := range texts {
-		t = clip(t, limit)
-		if b.Len() > 0 && b.Len()+len(t) > limit {
+	flush := func() {
+		if b.Len() > 0 {
 			out = append(out, b.String())
 			b.Reset()
 		}
+	}
+	for _, t := range texts {
+		t = clip(t, longestText*limit)
+		if b.Len()+len(t) > limit {
+			flush()
+		}
+		for len(t) > limit {
+			end := lastLine(t, limit)
+			out, t = append(out, t[:end]), t[end:]
+		}
 		b.WriteString(t)
 	}
-	if b.Len() > 0 {
-		out = append(out, b.String())
-	}
+	flush()
 	return out
 }
 
-// room is how many bytes of conversation fit a summariser's request.
-func room(window, reserve int) int {
+// longestText is how many pieces one text may take.
+const longestText = 16
+
+// lastLine is where to cut a text that is longer than n bytes: after a line in
+// the second half, else before a character.
+func lastLine(t string, n int) int {
+	if at := strings.LastIndexByte(t[:n], '\n'); at > n/2 {
+		return at + 1
+	}
+	for n > 1 && !utf8.RuneStart(t[n]) {
+		n--
+	}
+	return n
+}
+
+// answerTokens is how long a summary may be: as wanted, if the summariser can,
+// and never so long that nothing else fits its window. Limits are 0 if they are
+// not known.
+func answerTokens(want, window, output int) int {
+	if output > 0 {
+		want = min(want, output)
+	}
+	if window > 0 {
+		want = min(want, window/4)
+	}
+	return want
+}
+
+// promptTokens is what a request takes besides the conversation and the summary so far.
+const promptTokens = 800
+
+// room is how many bytes of conversation fit a summariser's request, beside the
+// summary so far, which may be as long as the answer, and the answer.
+func room(window, answer int) int {
 	if window <= 0 {
 		window = Window
 	}
-	return max((window-reserve)*bytesPerToken, minPiece)
+	return max((window-2*answer-promptTokens)*bytesPerToken, minPiece)
 }
