@@ -16,7 +16,9 @@ import (
 	"banyan/internal/config"
 	"banyan/internal/llm"
 	"banyan/internal/session"
+	"banyan/internal/tree"
 	"banyan/internal/tui/inert"
+	"banyan/internal/tui/treeview"
 )
 
 // sessionCommand is `agent session`: looking at session files and changing them
@@ -50,13 +52,14 @@ type sessionVerb struct {
 type sessionFlags struct {
 	json, all, force bool
 	leaf, at         string
+	filter           string
 	out, format      string
 }
 
 var sessionVerbs = []sessionVerb{
 	{"list", "List this folder's sessions, newest first", cobra.NoArgs, listFlags, runList},
 	{"show SESSION", "Sum a session up", cobra.ExactArgs(1), nil, runShow},
-	{"tree SESSION", "Print all entries, depth first", cobra.ExactArgs(1), nil, runTree},
+	{"tree SESSION", "Print all entries, depth first", cobra.ExactArgs(1), filterFlag, runTree},
 	{"path SESSION", "Print the ids from a root to an entry", cobra.ExactArgs(1), leafFlag, runPath},
 	{"context SESSION", "Print what a model sees at an entry", cobra.ExactArgs(1), leafFlag, runContext},
 	{"label SESSION ID [TEXT]", "Label an entry; without text, take its label away", cobra.RangeArgs(2, 3), nil, runLabel},
@@ -74,6 +77,10 @@ func listFlags(cmd *cobra.Command, f *sessionFlags) {
 
 func leafFlag(cmd *cobra.Command, f *sessionFlags) {
 	cmd.Flags().StringVar(&f.leaf, "leaf", "", "this entry instead of the leaf")
+}
+
+func filterFlag(cmd *cobra.Command, f *sessionFlags) {
+	cmd.Flags().StringVar(&f.filter, "filter", "", "only what /tree shows with this filter: default, no-tools, user-only, labeled-only, all")
 }
 
 func atFlag(cmd *cobra.Command, f *sessionFlags) {
@@ -254,13 +261,21 @@ func runTree(r *sessionRun, args []string) error {
 		return err
 	}
 	defer done()
+	rows := s.Rows()
+	if r.filter != "" {
+		f, err := tree.ParseFilter(r.filter)
+		if err != nil {
+			return usageError{err}
+		}
+		rows = treeview.Filtered(s, f)
+	}
 	out := bufio.NewWriter(r.cmd.OutOrStdout())
 	write := printRow
 	if r.json {
 		write = encodeRow
 	}
 	first := true
-	for row, err := range s.Rows() {
+	for row, err := range rows {
 		if err != nil {
 			return err
 		}
