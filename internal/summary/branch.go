@@ -38,7 +38,7 @@ func Branch(left []session.Entry, o BranchOptions) (Job, bool) {
 	}
 	answer := answerTokens(branchTokens, o.Window, o.Output)
 	j := Job{
-		Pieces:       pieces(texts, room(o.Window, answer)),
+		Pieces:       pieces(texts, room(o.Window, answer, 0)),
 		Files:        files.lists(),
 		maxTokens:    answer,
 		instructions: "Summarise this branch of the conversation, which the user is leaving, so that what was learnt there is not lost. Be brief.\n\n" + sections,

@@ -64,16 +64,16 @@ func Compact(c session.Context, o CompactOptions) (Compaction, bool) {
 		p.Before += Tokens(it.Data)
 	}
 	p.maxTokens = answerTokens(o.Reserve*4/5, o.Window, o.Output)
-	limit := room(o.Window, p.maxTokens)
 	if previous != nil {
 		files.list(previous.Details)
 		p.Freed += Tokens(*previous)
 		p.Before += Tokens(*previous)
-		if p.Previous = withoutFileLists(*previous); len(p.Previous) > limit {
+		if p.Previous = withoutFileLists(*previous); o.Window > 0 && text(p.Previous) > o.Window/3 {
 			// It was written for a larger window: it is folded in like the rest.
 			texts, p.Previous = slices.Insert(texts, 0, serialize(*previous)), ""
 		}
 	}
+	limit := room(o.Window, p.maxTokens, text(p.Previous))
 	p.Pieces = pieces(texts, limit)
 	p.Files = files.lists()
 	p.instructions = compactInstructions(p.SplitTurn, o.Instructions)

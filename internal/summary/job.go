@@ -210,10 +210,10 @@ func answerTokens(want, window, output int) int {
 const promptTokens = 800
 
 // room is how many bytes of conversation fit a summariser's request, beside the
-// summary so far, which may be as long as the answer, and the answer.
-func room(window, answer int) int {
+// answer and the summary so far, which is the previous one or an answer.
+func room(window, answer, previous int) int {
 	if window <= 0 {
 		window = Window
 	}
-	return max((window-2*answer-promptTokens)*bytesPerToken, minPiece)
+	return max((window-answer-max(answer, previous)-promptTokens)*bytesPerToken, minPiece)
 }
