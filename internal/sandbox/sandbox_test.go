@@ -273,10 +273,11 @@ func TestRandomTreesDie(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(1, uint64(i)))
 			p := run(t, grow(r, 1+r.IntN(3)))
-			for len(marked(t, p.mark)) < 2+r.IntN(3) { // at some moment of its growing
+			want := 2 + r.IntN(4)
+			for grown := false; !grown && len(marked(t, p.mark)) < want; { // at some moment of its growing
 				select {
-				case <-p.Exited():
-					t.Fatal("it ended by itself")
+				case <-p.Settled():
+					grown = true
 				default:
 				}
 			}
