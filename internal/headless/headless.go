@@ -50,9 +50,10 @@ var Formats = []Format{Text, JSON, StreamJSON}
 // Options are one run's.
 type Options struct {
 	Prompt string
-	Format Format    // empty: Text
-	Out    io.Writer // one Write for each line
-	Log    io.Writer // notices and refusals, for people
+	Stands *engine.Expansion // what Prompt stands for, if it is a command
+	Format Format            // empty: Text
+	Out    io.Writer         // one Write for each line
+	Log    io.Writer         // notices and refusals, for people
 	// MaxUSD ends the run when it has cost this much and the model still wants
 	// to go on; 0: no limit. It is looked at when an answer is recorded, which
 	// may cross it; what was begun after that is interrupted.
@@ -141,7 +142,7 @@ func (r *run) event(ev engine.Event) {
 	}
 	switch ev := ev.(type) {
 	case engine.Opened:
-		r.engine.Send(engine.Submit{Text: r.options.Prompt})
+		r.engine.Send(engine.Submit{Text: r.options.Prompt, Stands: r.options.Stands})
 	case engine.Appended:
 		r.checkBudget()
 	case engine.Asked:

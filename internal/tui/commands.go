@@ -55,6 +55,9 @@ func commands() []command {
 		{name: "permissions", aliases: []string{"mode"}, args: "[mode]", help: "what needs your approval: ask, edits, plan, auto", complete: permissionModes, run: (*Model).setPermission},
 		{name: "plan", help: "look and plan only; again: as before", run: (*Model).togglePlan},
 		{name: "trust", help: "let this folder's own instructions and settings count", run: (*Model).trust},
+		{name: "skills", help: "skills and prompts, where they are from, and which are not used and why", run: (*Model).showSkills},
+		{name: "role", args: "[name]", help: "give the agent a role; none takes it away", complete: roleNames, run: (*Model).setRole},
+		{name: "agents", help: "the agents that tasks can be given to", run: (*Model).showAgents},
 		{name: "compact", aliases: []string{"compress", "summarize"}, args: "[focus]", help: "let a summary stand for the older part", run: (*Model).compact},
 		{name: "copy", help: "copy the last answer", run: (*Model).copyAnswer},
 		{name: "editor", help: "write the prompt in your own editor", run: func(m *Model, _ string) tea.Cmd { return m.editor.External() }},
@@ -71,7 +74,10 @@ func commands() []command {
 // command's place.
 func (m *Model) all() []command {
 	all := commands()
-	for _, t := range m.opts.Templates {
+	if m.opts.Templates == nil {
+		return all
+	}
+	for _, t := range m.opts.Templates() {
 		if slices.ContainsFunc(all, func(c command) bool { return c.is(t.Name) }) {
 			continue
 		}
@@ -99,27 +105,28 @@ type Template struct {
 	Name string // without the slash
 	Args string // how its arguments are written, e.g. "<file>"; empty if it takes none
 	Help string
-	// Expand makes the prompt. It may read files.
-	Expand func(ctx context.Context, args string) (string, error)
+	// Expand makes the prompt: what was typed, and what that stands for. It may
+	// read files.
+	Expand func(ctx context.Context, args string) (engine.Submit, error)
 }
 
 // filledMsg is a template that was filled in.
-type filledMsg string
+type filledMsg engine.Submit
 
 func (msg filledMsg) apply(m *Model) tea.Cmd {
 	m.transcript.Bottom()
-	m.opts.Engine.Send(engine.Submit{Text: string(msg)})
-	return nil
+	m.opts.Engine.Send(engine.Submit(msg))
+	return m.remember(msg.Text)
 }
 
-// fill makes a template's prompt, which is sent as if it had been typed.
+// fill makes a template's prompt and sends it.
 func (m *Model) fill(t Template, args string) tea.Cmd {
 	return func() tea.Msg {
-		text, err := t.Expand(context.Background(), args)
+		prompt, err := t.Expand(context.Background(), args)
 		if err != nil {
 			return failedMsg{fmt.Errorf("/%s: %w", t.Name, err)}
 		}
-		return filledMsg(text)
+		return filledMsg(prompt)
 	}
 }
 

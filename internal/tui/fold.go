@@ -88,6 +88,9 @@ func (m *Model) open(ev engine.Opened) tea.Cmd {
 	tree := m.loadTree()
 	if m.opts.Prompt != "" && !m.prompted {
 		m.prompted = true
+		if name, args, ok := slash(m.opts.Prompt); ok {
+			return tea.Batch(tree, m.command(name, args))
+		}
 		m.opts.Engine.Send(engine.Submit{Text: m.opts.Prompt})
 		return tree
 	}

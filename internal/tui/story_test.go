@@ -564,15 +564,17 @@ func TestContext(t *testing.T) {
 
 func TestTemplates(t *testing.T) {
 	d := tuitest.New(t, func(o *tui.Options) {
-		o.Templates = []tui.Template{
-			{Name: "review", Args: "<file>", Help: "a careful look", Expand: func(_ contextT, args string) (string, error) {
-				if args == "" {
-					return "", errors.New("which file?")
-				}
-				return "Review " + args, nil
-			}},
-			{Name: "skill:pdf", Help: "reads PDFs", Expand: func(contextT, string) (string, error) { return "pdf", nil }},
-			{Name: "quit", Help: "not this one"},
+		o.Templates = func() []tui.Template {
+			return []tui.Template{
+				{Name: "review", Args: "<file>", Help: "a careful look", Expand: func(_ contextT, args string) (engine.Submit, error) {
+					if args == "" {
+						return engine.Submit{}, errors.New("which file?")
+					}
+					return engine.Submit{Text: "Review " + args}, nil
+				}},
+				{Name: "skill:pdf", Help: "reads PDFs", Expand: func(contextT, string) (engine.Submit, error) { return engine.Submit{Text: "pdf"}, nil }},
+				{Name: "quit", Help: "not this one"},
+			}
 		}
 	}).Open()
 	d.Type("/rev").Sees("/review <file>", "a careful look").Press("enter").Type("a.go").Press("enter")
@@ -582,6 +584,27 @@ func TestTemplates(t *testing.T) {
 	d.Type("/quit").Press("enter")
 	if !d.Quit() {
 		t.Error("a template took a command's place")
+	}
+}
+
+func TestSkillsRolesAndAgents(t *testing.T) {
+	var role []string
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.Skills = func(contextT) ([]tui.Fact, error) { return []tui.Fact{{"/skill:pdf", "reads \x1bPDFs"}}, nil }
+		o.Agents = func(contextT) ([]tui.Fact, error) { return nil, errors.New("no agents today") }
+		o.Roles = func() []tui.Fact { return []tui.Fact{{"reviewer", "looks for faults"}} }
+		o.SetRole = func(_ contextT, name string) (string, error) {
+			role = append(role, name)
+			return "The role is " + name, nil
+		}
+	}).Open()
+	d.Type("/skills").Press("enter").Sees("Skills and prompts", "/skill:pdf", "PDFs").Press("q")
+	d.Type("/agents").Press("enter").Sees("no agents today")
+	d.Type("/role").Press("enter").Sees("looks for faults").Press("q")
+	d.Type("/role rev").Sees("reviewer").Press("enter").Sees("The role is reviewer")
+	d.Type("/role none").Press("enter")
+	if len(role) != 2 || role[0] != "reviewer" || role[1] != "" {
+		t.Errorf("the roles were %q", role)
 	}
 }
 

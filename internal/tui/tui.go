@@ -54,7 +54,11 @@ type Options struct {
 	Image    func(context.Context) (llm.Image, error) // the picture on the clipboard
 	Copy     func(context.Context, string) error      // to the system's clipboard
 
-	Templates []Template // prompts and skills that are commands of their own
+	Templates func() []Template                                      // prompts and skills that are commands of their own; asked at once
+	Skills    func(context.Context) ([]Fact, error)                  // of /skills
+	Agents    func(context.Context) ([]Fact, error)                  // of /agents
+	Roles     func() []Fact                                          // of /role; asked at once
+	SetRole   func(ctx context.Context, name string) (string, error) // empty name: none; says what was done
 
 	DeleteSession func(ctx context.Context, path string) error
 	Settings      func(context.Context) ([]Setting, error)
