@@ -71,8 +71,11 @@ func (s *idSet) push(id []byte) {
 		key = odd | uint64(len(s.odds))
 		s.odds = append(s.odds, ID(id))
 	}
-	s.keys = append(s.keys, key)
+	s.pushKey(key)
 }
+
+// pushKey is push of an id of 8 hex digits, by their value.
+func (s *idSet) pushKey(key uint64) { s.keys = append(s.keys, key) }
 
 // recent looks for an id among the youngest of those that were pushed and not
 // settled. all says that there are no others.

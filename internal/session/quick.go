@@ -17,20 +17,20 @@ func (f *fold) quick(b []byte, pos jsonl.Pos) bool {
 	if !f.lazy || len(f.lastID) == 0 || b[len(b)-1] != '}' {
 		return false
 	}
-	h, ok := readPlainHead(b)
-	if !ok || string(h.parent[1:9]) != string(f.lastID) {
+	key, ok := plainHead(b)
+	if !ok || string(b[parentAt+1:parentAt+9]) != string(f.lastID) {
 		return false
 	}
-	role, flags, ok := quickClass(b[h.rest.i:])
+	role, flags, ok := quickClass(b[headEnd:])
 	if !ok {
 		return false
 	}
-	ms, ok := f.clock.parse(h.time)
+	ms, ok := f.clock.parse(b[timeAt:headEnd])
 	if !ok {
 		return false
 	}
-	id := h.id[1:9]
-	f.ids.push(id)
+	id := b[idAt+1 : idAt+9]
+	f.ids.pushKey(key)
 	if len(f.marks.alias) > 0 {
 		f.unalias(ID(id))
 	}

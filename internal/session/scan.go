@@ -188,36 +188,41 @@ func readHead(line []byte) (head, bool) {
 	return walkHead(line)
 }
 
-// readPlainHead reads the head of a message as we and pi write nearly all of
-// them, by comparing what stands at fixed places. It says no to anything else.
-func readPlainHead(line []byte) (head, bool) {
-	const (
-		kindAt   = len(`{"type":`)
-		idAt     = len(`{"type":"message","id":`)
-		parentAt = idAt + len(`"00000000","parentId":`)
-		timeAt   = parentAt + len(`"00000000","timestamp":`)
-		end      = timeAt + len(`"2026-11-20T07:19:00.001Z"`)
-	)
-	if len(line) <= end ||
+// Where things stand in the head of a message as we and pi write nearly all of
+// them: `{"type":"message","id":"00000000","parentId":"00000000","timestamp":"…"`.
+const (
+	kindAt   = len(`{"type":`)
+	idAt     = len(`{"type":"message","id":`)
+	parentAt = idAt + len(`"00000000","parentId":`)
+	timeAt   = parentAt + len(`"00000000","timestamp":`)
+	headEnd  = timeAt + len(`"2026-11-20T07:19:00.001Z"`)
+)
+
+// plainHead tells whether a line begins so, by comparing what stands at these
+// places, and gives the value of the id. Of the time, only the end is looked at.
+func plainHead(line []byte) (id uint64, ok bool) {
+	if len(line) <= headEnd ||
 		string(line[:idAt+1]) != `{"type":"message","id":"` ||
 		string(line[idAt+9:parentAt+1]) != `","parentId":"` ||
 		string(line[parentAt+9:timeAt+1]) != `","timestamp":"` ||
-		line[end-2] != 'Z' || line[end-1] != '"' {
-		return head{}, false
+		string(line[headEnd-2:headEnd]) != `Z"` {
+		return 0, false
 	}
-	id, parent := line[idAt:idAt+10], line[parentAt:parentAt+10]
-	if _, ok := hexKey(id[1:9]); !ok {
-		return head{}, false
+	if _, ok := hexKey(line[parentAt+1 : parentAt+9]); !ok {
+		return 0, false
 	}
-	if _, ok := hexKey(parent[1:9]); !ok {
-		return head{}, false
-	}
-	if bytes.IndexByte(line[timeAt+1:end-1], '"') >= 0 {
+	return hexKey(line[idAt+1 : idAt+9])
+}
+
+// readPlainHead reads such a head. It says no to anything else.
+func readPlainHead(line []byte) (head, bool) {
+	if _, ok := plainHead(line); !ok || bytes.IndexByte(line[timeAt+1:headEnd-1], '"') >= 0 {
 		return head{}, false
 	}
 	return head{
-		kind: line[kindAt : kindAt+9], id: id, parent: parent, time: line[timeAt:end],
-		rest: object{b: line, i: end},
+		kind: line[kindAt : idAt-len(`,"id":`)], id: line[idAt : idAt+10],
+		parent: line[parentAt : parentAt+10], time: line[timeAt:headEnd],
+		rest: object{b: line, i: headEnd},
 	}, true
 }
 
