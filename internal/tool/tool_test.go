@@ -113,7 +113,6 @@ func (b bench) get(name string) string {
 
 func TestEveryToolIsWellMade(t *testing.T) {
 	b := newBench(t)
-	described := 0
 	for _, tool := range b.tools {
 		var schema struct {
 			Type       string
@@ -132,16 +131,12 @@ func TestEveryToolIsWellMade(t *testing.T) {
 		if _, ok := subjectOf[tool.Name]; !ok {
 			t.Errorf("%s has no row in subjectOf", tool.Name)
 		}
-		described++
 		if err := Validate(tool, json.RawMessage(`{"no such argument":1}`)); err == nil {
 			t.Errorf("%s accepts unknown arguments", tool.Name)
 		}
 		for _, raw := range []string{``, `{`, `null`, `[]`, `3`, `{"path":3}`, `{"command":["x"]}`} {
 			tool.Subject(json.RawMessage(raw)) // must not panic
 		}
-	}
-	if described != len(subjectOf) {
-		t.Errorf("subjectOf has %d rows for %d tools", len(subjectOf), described)
 	}
 }
 
