@@ -52,7 +52,6 @@ func Suite(t *testing.T, p Provider) {
 		goleak.VerifyNone(t, leaks)
 	}()
 	t.Run("answers", s.answers)
-	t.Run("requests", s.requests)
 	t.Run("split at every byte", s.split)
 	t.Run("cut at every byte", s.cut)
 	t.Run("abort at every event", s.abort)
@@ -62,6 +61,14 @@ func Suite(t *testing.T, p Provider) {
 	t.Run("bad answers", s.badAnswers)
 	t.Run("statuses", s.statuses)
 	t.Run("overflow", s.overflow)
+	Requests(t, s.p)
+}
+
+// Requests is the part of [Suite] that settings of a client can change: what it
+// asks, whatever the conversation was.
+func Requests(t *testing.T, p Provider) {
+	s := suite{p}
+	t.Run("requests", s.requests)
 	t.Run("histories", s.histories)
 }
 
@@ -196,7 +203,7 @@ func (s suite) split(t *testing.T) {
 	stream := strings.Join(s.p.Dialect.Frames(reply), "")
 	step := 1
 	if testing.Short() {
-		step = 7
+		step = 11
 	}
 	for at := 0; at <= len(stream); at += step {
 		got, cut, err := s.canned(t, func() io.Reader {
@@ -227,7 +234,7 @@ func (s suite) cut(t *testing.T) {
 	}
 	step := 1
 	if testing.Short() {
-		step = 7
+		step = 11
 	}
 	for at := 0; at < whole; at += step {
 		for _, end := range []io.Reader{strings.NewReader(""), iotest.ErrReader(io.ErrUnexpectedEOF)} {

@@ -26,20 +26,26 @@ func TestResponses(t *testing.T) {
 	})
 }
 
+// chat is a provider of Chat Completions with its differences.
+func chat(compat openai.Compat) llmtest.Provider {
+	return llmtest.Provider{
+		Dialect: llmtest.Chat{}, Provider: "openai", Model: "gpt-test", Secret: secret, Signs: true, EOFEnds: true,
+		New: func(url string, rt http.RoundTripper, firstByte, idle time.Duration) llm.Client {
+			return openai.NewChat(openai.Config{Key: secret, BaseURL: url, HTTP: rt, FirstByte: firstByte, Idle: idle, Model: model, Compat: compat})
+		},
+	}
+}
+
 func TestChat(t *testing.T) {
+	llmtest.Suite(t, chat(openai.Compat{MaxCompletionTokens: true, CacheKey: true}))
+}
+
+func TestCompat(t *testing.T) {
 	for name, compat := range map[string]openai.Compat{
-		"openai":     {MaxCompletionTokens: true, CacheKey: true},
 		"openrouter": {ReasoningObject: true, KeepReasoning: true},
 		"mistral":    {ShortIDs: true, AnswerAfterTool: true, NoStreamOptions: true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			llmtest.Suite(t, llmtest.Provider{
-				Dialect: llmtest.Chat{}, Provider: "openai", Model: "gpt-test", Secret: secret, Signs: true, EOFEnds: true,
-				New: func(url string, rt http.RoundTripper, firstByte, idle time.Duration) llm.Client {
-					return openai.NewChat(openai.Config{Key: secret, BaseURL: url, HTTP: rt, FirstByte: firstByte, Idle: idle, Model: model, Compat: compat})
-				},
-			})
-		})
+		t.Run(name, func(t *testing.T) { llmtest.Requests(t, chat(compat)) })
 	}
 }
 
