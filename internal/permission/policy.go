@@ -23,8 +23,8 @@ type Workspace struct {
 	// Path is the list of folders that commands are looked for in, as PATH.
 	Path string
 	// Boxed says that commands run in a sandbox that keeps them in the
-	// workspace and off the network. Only then does mode auto run what it does
-	// not know.
+	// workspace, off the network and away from .git/hooks: a full box. Only
+	// then does mode auto run what it does not know.
 	Boxed bool
 }
 
