@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -126,30 +125,31 @@ func TestExternalEditor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	screen, out, err := os.Pipe()
+	m, err := session.New("", t.TempDir(), session.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newCanned()
+	e := newCanned(engine.Opened{Session: m.Snapshot()})
+	drafts := make(chan string, 100)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // it fails, and does not hang
+	defer cancel()
 	go func() {
 		_, _ = keys.WriteString("axb\x07")
-		scan := bufio.NewReader(screen)
-		for {
-			if s, err := scan.ReadString('b'); err != nil || strings.HasSuffix(s, "ayb") {
+		for draft := range drafts {
+			if draft == "ayb" {
 				break
 			}
 		}
-		go func() { _, _ = io.Copy(io.Discard, scan) }()
 		_, _ = keys.WriteString("\r")
 		<-e.submitted
 		_, _ = keys.WriteString("\x04")
 	}()
-	_, err = Run(context.Background(), Options{Engine: e}, tea.WithInput(in), tea.WithOutput(out), tea.WithWindowSize(80, 24), tea.WithoutSignalHandler())
-	_ = out.Close()
+	save := func(_, text string) error { drafts <- text; return nil }
+	_, err = Run(ctx, Options{Engine: e, SaveDraft: save}, tea.WithInput(in), tea.WithOutput(io.Discard), tea.WithWindowSize(80, 24), tea.WithoutSignalHandler())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cmd := <-e.sent; cmd.(engine.Submit).Text != "ayb" {
+	if cmd, ok := (<-e.sent).(engine.Submit); !ok || cmd.Text != "ayb" {
 		t.Errorf("sent %#v", cmd)
 	}
 }
