@@ -230,19 +230,7 @@ func usd(s session.Snapshot, n tree.Node) float64 {
 	if err != nil {
 		return 0
 	}
-	switch d := e.Data.(type) {
-	case session.Message:
-		return d.Usage.Cost.Total
-	case session.BranchSummary:
-		if d.Usage != nil {
-			return d.Usage.Cost.Total
-		}
-	case session.Compaction:
-		if d.Usage != nil {
-			return d.Usage.Cost.Total
-		}
-	}
-	return 0
+	return treeview.Usage(e.Data).Cost.Total
 }
 
 // mostCandidates is how many entries are offered while one is being named.

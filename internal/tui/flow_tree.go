@@ -262,7 +262,7 @@ func (m *Model) arrived(ev engine.Moved) tea.Cmd {
 	}
 	m.stopGoing()
 	cmd := m.closeTree()
-	text := cmp.Or(g.did, "Went there") + ". " + cmp.Or(g.undo, "/switch "+orRoot(ev.From)+" goes back")
+	text := cmp.Or(g.did, "Went there") + m.price(g) + ". " + cmp.Or(g.undo, "/switch "+orRoot(ev.From)+" goes back")
 	if g.then == nil && ev.Draft != nil && !m.editor.Empty() {
 		text += ". Your own draft stays in the editor"
 	}
@@ -271,6 +271,19 @@ func (m *Model) arrived(ev engine.Moved) tea.Cmd {
 		return tea.Batch(cmd, g.then(ev))
 	}
 	return tea.Batch(cmd, m.takeDraft(ev.Draft))
+}
+
+// price is what the summary took that came with a trip, where it cost something.
+func (m *Model) price(g *going) string {
+	if g.wait == nil {
+		return ""
+	}
+	e, _, err := m.session.Entry(m.session.Leaf())
+	usd := treeview.Usage(e.Data).Cost.Total
+	if err != nil || usd == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" with a summary ($%.4f)", usd)
 }
 
 // stayed says why nothing was done. The tree is there again, on the same row.

@@ -138,11 +138,11 @@ func TestTreeSummarySucceeds(t *testing.T) {
 	d.WasSent(engine.Navigate{Target: "00000003", Summarize: true})
 	d.Emit(engine.Started{What: "summary", At: tuitest.Start}, delta("A parser."))
 	from := d.Session.Snapshot().Leaf()
-	e, err := d.Session.BranchWithSummary("00000002", session.BranchSummary{Summary: "A parser."})
+	e, err := d.Session.BranchWithSummary("00000002", session.BranchSummary{Summary: "A parser.", Usage: &llm.Usage{Total: 900, Cost: llm.Cost{Total: 0.0021}}})
 	must(err)
 	snap := d.Session.Snapshot()
 	d.Emit(engine.Appended{Entry: e, Session: snap}, engine.Moved{Session: snap, From: from, Draft: &engine.Draft{Text: "yes"}}, engine.Finished{What: "summary"})
-	d.Misses("← here", "Summarizing").Sees("› yes", "summary of the branch")
+	d.Misses("← here", "Summarizing").Sees("› yes", "summary of the branch", "with a summary ($0.0021)", "/switch 00000006")
 }
 
 func TestSummarySettings(t *testing.T) {

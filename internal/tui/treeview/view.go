@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"banyan/internal/llm"
 	"banyan/internal/session"
 	"banyan/internal/tree"
 	"banyan/internal/tui/inert"
@@ -356,6 +357,23 @@ func (m *Model) keyOf(id string) string {
 	return ""
 }
 
+// Usage is what making an entry took; zero for what no model made.
+func Usage(d session.Data) llm.Usage {
+	switch d := d.(type) {
+	case session.Message:
+		return d.Usage
+	case session.BranchSummary:
+		if d.Usage != nil {
+			return *d.Usage
+		}
+	case session.Compaction:
+		if d.Usage != nil {
+			return *d.Usage
+		}
+	}
+	return llm.Usage{}
+}
+
 // facts are a line about an entry: when, which, what it took.
 func facts(e session.Entry, label string) []string {
 	var parts []string
@@ -363,13 +381,15 @@ func facts(e session.Entry, label string) []string {
 		parts = append(parts, e.Time.Local().Format("2 Jan 15:04"))
 	}
 	parts = append(parts, string(e.ID))
-	if d, ok := e.Data.(session.Message); ok {
-		if d.Message.Model != "" {
-			parts = append(parts, d.Message.Model)
-		}
-		if n := d.Usage.Context(); n > 0 {
-			parts = append(parts, strconv.Itoa(n)+" tokens")
-		}
+	if d, ok := e.Data.(session.Message); ok && d.Message.Model != "" {
+		parts = append(parts, d.Message.Model)
+	}
+	u := Usage(e.Data)
+	if n := u.Context(); n > 0 {
+		parts = append(parts, strconv.Itoa(n)+" tokens")
+	}
+	if usd := u.Cost.Total; usd > 0 {
+		parts = append(parts, fmt.Sprintf("$%.4f", usd))
 	}
 	if label != "" {
 		parts = append(parts, "["+label+"]")
