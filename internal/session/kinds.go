@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -215,26 +214,33 @@ func encodeEntry(e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding an entry of type %s: %w", e.Data.kind(), err)
 	}
-	line, err := encodeHead(e)
-	if err != nil {
-		return nil, err
-	}
-	return append(append(line, members...), '}'), nil
+	return append(append(encodeHead(e), members...), '}'), nil
 }
 
 // encodeHead writes what every entry begins with.
-func encodeHead(e Entry) ([]byte, error) {
-	h := struct {
-		Type      string `json:"type"`
-		ID        ID     `json:"id"`
-		Parent    *ID    `json:"parentId"`
-		Timestamp string `json:"timestamp"`
-	}{Type: e.Data.kind(), ID: e.ID, Timestamp: e.Time.UTC().Format(timeForm)}
-	if e.Parent != "" {
-		h.Parent = &e.Parent
+func encodeHead(e Entry) []byte {
+	line := make([]byte, 0, 256)
+	line = appendString(append(line, `{"type":`...), e.Data.kind())
+	line = appendString(append(line, `,"id":`...), string(e.ID))
+	line = append(line, `,"parentId":`...)
+	if e.Parent == "" {
+		line = append(line, "null"...)
+	} else {
+		line = appendString(line, string(e.Parent))
 	}
-	b, err := marshal(h)
-	return bytes.TrimSuffix(b, []byte("}")), err
+	line = append(line, `,"timestamp":"`...)
+	return append(e.Time.UTC().AppendFormat(line, timeForm), '"')
+}
+
+// appendString appends a text as a JSON string.
+func appendString(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			quoted, _ := marshal(text) // a string always has an encoding
+			return append(b, quoted...)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
 }
 
 // encodeMembers writes what an entry says, as members that follow its head.

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"banyan/internal/jsonl"
@@ -43,18 +46,20 @@ func (f File) Title() string { return cmp.Or(f.Name, f.Prompt, f.ID, filepath.Ba
 // What was read of a file is kept in the cache folder and used as long as the
 // file's size and time of change are the same; the cache may be deleted at any
 // time, and without a folder for it there is none. Only regular files are
-// opened. Memory is bounded by the list and the index of one session.
+// opened, as many at a time as there are processors. Memory is bounded by the
+// list and the indexes of those.
 func List(sessions, cwd, cacheDir string) ([]File, error) {
 	places, err := sessionFiles(sessions, cwd)
 	if err != nil {
 		return nil, err
 	}
 	cache := readCache(cacheDir)
+	described := describeFiles(slices.DeleteFunc(slices.Clone(places), cache.has))
 	files := make([]File, 0, len(places))
 	for _, p := range places {
 		f, ok := cache.get(p)
 		if !ok {
-			f = describeFile(p)
+			f = described[p.path]
 			cache.put(p, f)
 		}
 		if cwd == "" || p.inProject || sameFolder(f.Cwd, cwd) {
@@ -123,6 +128,26 @@ func filesIn(folder string) (files []place, folders []string, err error) {
 }
 
 func sameFolder(a, b string) bool { return a == b || a != "" && b != "" && realPath(a) == realPath(b) }
+
+// describeFiles reads session files for a list, by path.
+func describeFiles(places []place) map[string]File {
+	files := make([]File, len(places))
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(places)) {
+		readers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(places)); i = next.Add(1) - 1 {
+				files[i] = describeFile(places[i])
+			}
+		})
+	}
+	readers.Wait()
+	described := make(map[string]File, len(files))
+	for _, f := range files {
+		described[f.Path] = f
+	}
+	return described
+}
 
 // describeFile reads a session file for a list.
 func describeFile(p place) File {
@@ -220,11 +245,17 @@ func readCache(dir string) *fileCache {
 	return c
 }
 
-func (c *fileCache) get(p place) (File, bool) {
+// has tells whether it is remembered what a file says.
+func (c *fileCache) has(p place) bool {
 	known, ok := c.old[p.path]
-	if !ok || known.Size != p.size || known.Changed != p.changed.UnixNano() {
+	return ok && known.Size == p.size && known.Changed == p.changed.UnixNano()
+}
+
+func (c *fileCache) get(p place) (File, bool) {
+	if !c.has(p) {
 		return File{}, false
 	}
+	known := c.old[p.path]
 	c.now[p.path] = known
 	return known.File, true
 }

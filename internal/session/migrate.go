@@ -108,12 +108,8 @@ func (m *migration) rewrite(line []byte, h head, kind, id string) []byte {
 	if kind == "stack_summary" {
 		e.Data = Unknown{Type: BranchSummary{}.kind()}
 	}
-	out, err := encodeHead(e)
-	if err != nil {
-		return bytes.Clone(line)
-	}
-	out = appendMembers(
-		out, line, "type", "id", "parentId", "timestamp", "uuid", "parentUuid",
+	out := appendMembers(
+		encodeHead(e), line, "type", "id", "parentId", "timestamp", "uuid", "parentUuid",
 		"message", "firstKeptEntryIndex", "firstKeptEntryUuid", "fromUuid", "targetUuid",
 	)
 	if msg := member(line, "message"); msg != nil {
