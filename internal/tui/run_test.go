@@ -80,7 +80,9 @@ func TestRun(t *testing.T) {
 		<-e.submitted // the screen is up
 		_, _ = keys.Write([]byte{4})
 	}()
-	bye, err := Run(context.Background(), Options{Engine: e}, tea.WithInput(in), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithoutSignalHandler())
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	bye, err := Run(ctx, Options{Engine: e}, tea.WithInput(in), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithoutSignalHandler())
 	if err != nil {
 		t.Fatal(err)
 	}
