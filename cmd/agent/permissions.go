@@ -51,14 +51,15 @@ then the rule that decided and the file that it stands in. Nothing is run.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts := *o
 			opts.permission = mode
-			v, err := opts.judge(args[0])
+			policy, err := opts.policyAlone()
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd, line(v))
+				return printJSON(cmd, verdict(policy, args[0]))
 			}
-			return printVerdict(cmd, v)
+			_, err = fmt.Fprint(cmd.OutOrStdout(), inert.Text(policy.Explain(args[0])))
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -66,54 +67,29 @@ then the rule that decided and the file that it stands in. Nothing is run.`,
 	return cmd
 }
 
-// judge decides on a command as a chat with these flags would.
-func (o chatOptions) judge(command string) (permission.Verdict, error) {
+// policyAlone is the policy that a chat with these flags would have.
+func (o chatOptions) policyAlone() (*permission.Policy, error) {
 	s := &setup{opts: o}
 	if err := s.readConfig(); err != nil {
-		return permission.Verdict{}, err
+		return nil, err
 	}
 	var err error
 	if s.env, err = tool.NewEnv(s.Cwd); err != nil {
-		return permission.Verdict{}, err
+		return nil, err
 	}
 	defer s.Close()
-	policy, err := s.policy(sandbox.None)
-	if err != nil {
-		return permission.Verdict{}, err
-	}
-	args, err := json.Marshal(map[string]string{"command": command})
-	if err != nil {
-		return permission.Verdict{}, err
-	}
-	return policy.Decide(permission.Call{Tool: "bash", Access: tool.Execute, Args: args}), nil
+	return s.policy(sandbox.None)
 }
 
-func line(v permission.Verdict) verdictLine {
+func verdict(policy *permission.Policy, command string) verdictLine {
+	args, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		panic(err) // text always marshals
+	}
+	v := policy.Decide(permission.Call{Tool: "bash", Access: tool.Execute, Args: args})
 	l := verdictLine{Verdict: v.Action.String(), Rule: v.Rule, Source: v.Source, Reason: v.Reason}
 	for _, p := range v.Parts {
 		l.Parts = append(l.Parts, verdictPart{p.Text, p.Action.String(), p.Rule, p.Source})
 	}
 	return l
-}
-
-func printVerdict(cmd *cobra.Command, v permission.Verdict) error {
-	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "%s  %s\n", v.Action, inert.Line(by(v)))
-	if v.Reason != "" {
-		fmt.Fprintf(out, "  %s\n", inert.Line(v.Reason))
-	}
-	if len(v.Parts) > 1 {
-		for _, p := range v.Parts {
-			fmt.Fprintf(out, "  %-5s  %s  (%s)\n", p.Action, inert.Line(p.Text), inert.Line(by(p.Verdict)))
-		}
-	}
-	return nil
-}
-
-// by is what decided, for people.
-func by(v permission.Verdict) string {
-	if v.Rule == "" {
-		return v.Source
-	}
-	return v.Rule + " of " + v.Source
 }

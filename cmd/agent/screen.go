@@ -29,6 +29,9 @@ func screen(ctx context.Context, cmd *cobra.Command, e *engine.Engine, s *setup,
 	}
 	o := s.screenOptions(e)
 	o.Prompt = prompt
+	if s.opts.resume {
+		o.Prompt = strings.TrimSpace("/resume " + prompt)
+	}
 	farewell, err := tui.Run(ctx, o)
 	fmt.Fprint(cmd.OutOrStdout(), farewell)
 	return err
@@ -59,6 +62,12 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		Login:     s.roster.login,
 		Logout:    s.roster.logout,
 		Trust:     func(context.Context) (string, error) { return s.trustFolder(e) },
+
+		Templates: s.templates,
+		Skills:    func(context.Context) ([]tui.Fact, error) { return s.skillFacts(e), nil },
+		Agents:    func(context.Context) ([]tui.Fact, error) { return profileFacts(s.lookAgain(e).Agents), nil },
+		Roles:     func() []tui.Fact { return profileFacts(s.library.Load().Roles) },
+		SetRole:   func(_ context.Context, name string) (string, error) { return s.setRole(e, name) },
 
 		History: history.Read, Remember: history.Add,
 		SaveDraft: drafts.Save, LoadDraft: drafts.Load,
@@ -104,6 +113,8 @@ func (s *setup) listSettings(context.Context) ([]tui.Setting, error) {
 
 // trustFolder lets this folder's own settings and instructions count, from now on.
 func (s *setup) trustFolder(e *engine.Engine) (string, error) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	trust := s.paths.Trust()
 	folder, err := trust.Candidate(s.Cwd)
 	if err != nil {
@@ -120,8 +131,9 @@ func (s *setup) trustFolder(e *engine.Engine) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	e.Send(engine.Reconfigure{System: s.systemPrompt(), Rules: rules})
-	return folder + " is trusted from now on: its instructions and rules count.", nil
+	s.findSkills()
+	e.Send(engine.Reconfigure{System: s.systemPrompt(), Rules: append(rules, s.skillRules()...)})
+	return folder + " is trusted from now on: its instructions, skills and rules count.", nil
 }
 
 // sessions are what /resume shows: those of every folder, newest first.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"banyan/internal/agent"
@@ -19,6 +21,7 @@ import (
 	"banyan/internal/permission"
 	"banyan/internal/sandbox"
 	"banyan/internal/session"
+	"banyan/internal/skill"
 	"banyan/internal/tool"
 )
 
@@ -32,6 +35,12 @@ type setup struct {
 	project  string         // root of the project if it is trusted, else empty
 	roster   *roster
 	env      *tool.Env // nil until the engine has begun
+
+	library atomic.Pointer[skill.Library] // what agents are taught
+	role    *skill.Profile                // that the agent has; nil for none
+	// changing is held while the user changes what models are told: commands of
+	// the screen run beside each other.
+	changing sync.Mutex
 }
 
 // setUp does what must be known before there is anything to show. The rest is
@@ -41,19 +50,27 @@ func (o chatOptions) setUp(ctx context.Context) (*setup, error) {
 	if err := s.readConfig(); err != nil {
 		return nil, err
 	}
+	if err := s.beginRole(); err != nil {
+		return nil, err
+	}
 	if err := s.chooseModel(ctx); err != nil {
 		return nil, err
 	}
+	s.holdRole()
 	s.Prepare, s.Open = s.prepare, s.open
 	return s, nil
 }
 
-// readConfig finds the folders and reads the settings.
+// readConfig finds the folders, and reads the settings and what agents are taught.
 func (s *setup) readConfig() error {
 	if err := s.findFolders(); err != nil {
 		return err
 	}
-	return s.readSettings()
+	if err := s.readSettings(); err != nil {
+		return err
+	}
+	s.findSkills()
+	return nil
 }
 
 func (s *setup) findFolders() (err error) {
@@ -117,7 +134,7 @@ func (s *setup) sayUntrusted(trust config.Trust) {
 	if err != nil {
 		return // it can never be trusted
 	}
-	for _, name := range append(slices.Clone(instructions.Names), ".banyan") {
+	for _, name := range append(slices.Clone(instructions.Names), ".banyan", ".agents", ".claude") {
 		if _, err := os.Lstat(filepath.Join(folder, name)); err == nil {
 			s.Notices = append(s.Notices, engine.Notice{Level: engine.Note, Text: fmt.Sprintf(
 				"%s is not trusted, so its %s has no effect. /trust changes that.", folder, name)})
@@ -171,18 +188,22 @@ func (s *setup) prepare(cfg *engine.Config) (err error) {
 	if strength < sandbox.Full {
 		cfg.Notices = append(cfg.Notices, engine.Notice{Level: engine.Note, Text: fmt.Sprintf("Commands are not fully confined here: %v", why)})
 	}
-	cfg.Tools = tool.All(s.env)
+	cfg.Tools = s.tools()
 	if cfg.Policy, err = s.policy(strength); err != nil {
 		return err
 	}
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	cfg.System = s.systemPrompt()
 	return nil
 }
 
+func (s *setup) tools() []tool.Tool { return append(tool.All(s.env), s.skillTool()) }
+
 // toolNames are known once the engine has begun.
 func (s *setup) toolNames() []string {
 	var names []string
-	for _, t := range tool.All(s.env) {
+	for _, t := range s.tools() {
 		names = append(names, t.Name)
 	}
 	return names
@@ -204,8 +225,8 @@ func (s *setup) policy(box sandbox.Strength) (*permission.Policy, error) {
 		return nil, err
 	}
 	policy := permission.New(permission.Workspace{
-		Dir: s.env.Dir, Home: home, Path: os.Getenv("PATH"), Boxed: box > sandbox.None,
-		Readable:  []string{s.env.Temp()},
+		Dir: s.env.Dir, Dirs: s.env.Dirs(), Home: home, Path: os.Getenv("PATH"), Boxed: box == sandbox.Full,
+		Readable:  append(s.library.Load().Places(), s.env.Temp()),
 		Protected: []string{s.paths.Config, s.paths.Data, s.paths.State},
 	}, rules...)
 	mode := s.settings.Permissions.DefaultMode
@@ -248,6 +269,12 @@ func (s *setup) systemPrompt() string {
 	}
 	if text := instructions.Text(instructions.Load(s.paths.Config, s.project, s.Cwd)); text != "" {
 		parts = append(parts, text)
+	}
+	if text := s.library.Load().Catalogue(); text != "" {
+		parts = append(parts, text)
+	}
+	if s.role != nil {
+		parts = append(parts, s.role.RoleText())
 	}
 	if s.opts.appendSystem != "" {
 		parts = append(parts, s.opts.appendSystem)

@@ -31,7 +31,7 @@ type Options struct {
 	Engine  Engine
 	Version string
 	Cwd     string // shown in the footer; absolute
-	Prompt  string // sent as soon as the session is open
+	Prompt  string // sent, or run if it is a command, as soon as the session is open
 
 	Theme string              // name or file; empty or "auto" follows the terminal's background
 	Keys  map[string][]string // keystrokes by action id, instead of the usual ones
