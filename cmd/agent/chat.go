@@ -37,6 +37,12 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	submit := engine.Submit{Text: prompt}
+	if o.print { // the screen runs commands itself
+		if submit, err = s.expand(cmd.Context(), prompt); err != nil {
+			return err
+		}
+	}
 	e := engine.New(s.Config)
 	ctx, cancel := context.WithCancel(cmd.Context())
 	ended := make(chan struct{})
@@ -51,7 +57,7 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 	}()
 	if o.print {
 		return headless.Run(ctx, e, headless.Options{
-			Prompt: prompt, Format: headless.Format(o.format), Partial: o.partial, MaxUSD: s.settings.MaxBudgetUSD,
+			Prompt: submit.Text, Stands: submit.Stands, Format: headless.Format(o.format), Partial: o.partial, MaxUSD: s.settings.MaxBudgetUSD,
 			Out: cmd.OutOrStdout(), Log: cmd.ErrOrStderr(), Tools: s.toolNames,
 		})
 	}
