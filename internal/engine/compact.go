@@ -77,7 +77,9 @@ func (e *Engine) compactPath(ctx context.Context, why CompactionReason, focus st
 			return nil
 		})
 	}()
-	if ended.Err = planError; planError == nil {
+	if planError != nil {
+		ended.Err = planError
+	} else {
 		ended.After, ended.Err = p.carryOut(ctx)
 	}
 	return ended.Err

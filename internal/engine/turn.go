@@ -97,10 +97,22 @@ func (t turn) run(ctx context.Context) error {
 		compacted = answers
 		if failed := t.compactPath(ctx, CompactOverflow, ""); ctx.Err() != nil {
 			return ctx.Err()
-		} else if failed != nil {
+		} else if failed != nil && !t.shorter() {
 			return t.doesNotFit(err, failed)
 		}
 	}
+}
+
+// shorter says whether the next request will be smaller than the last, because
+// results are cut to what is known to fit by now.
+func (t turn) shorter() (yes bool) {
+	_ = t.do(func() error {
+		before := t.asked
+		_, err := t.build()
+		yes = err == nil && t.asked < before
+		return nil
+	})
+	return yes
 }
 
 // doesNotFit says with numbers what a provider refused, and why it was not compacted.
@@ -224,11 +236,10 @@ func (e *Engine) turnEvent(ev agent.Event) error {
 		m := ev.Message
 		m.Usage = e.info.Cost(m.Usage)
 		e.spent = e.spent.Add(m.Usage)
-		e.learn(m)
-		if err := e.append(session.Message{Message: m}); err != nil {
+		if err := errors.Join(e.append(session.Message{Message: m}), e.silentOverflow(m)); err != nil {
 			return err
 		}
-		return e.silentOverflow(m)
+		e.learn(m)
 	case agent.Running:
 		e.emit(ToolStarted(ev))
 	case agent.Advanced:

@@ -165,12 +165,13 @@ func pieces(texts []string, limit int) []string {
 	}
 	for _, t := range texts {
 		t = clip(t, longestText*limit)
-		if b.Len()+len(t) > limit {
+		for b.Len()+len(t) > limit {
+			if free := limit - b.Len(); len(t) > limit && free > limit/2 {
+				end := lastLine(t, free)
+				b.WriteString(t[:end])
+				t = t[end:]
+			}
 			flush()
-		}
-		for len(t) > limit {
-			end := lastLine(t, limit)
-			out, t = append(out, t[:end]), t[end:]
 		}
 		b.WriteString(t)
 	}
