@@ -121,8 +121,15 @@ func (s *setup) readSettings() error {
 		s.Notices = append(s.Notices, engine.Notice{Level: engine.Warning, Text: p.String()})
 	}
 	s.MaxRounds = s.settings.MaxTurns
-	reserve, keep := s.settings.Compaction.For("", "")
-	s.Compaction = engine.Compaction{Off: !s.settings.Compaction.Enabled, Reserve: reserve, KeepRecent: keep}
+	if s.opts.print {
+		s.MaxUSD = s.settings.MaxBudgetUSD
+	}
+	s.Compaction = engine.Compaction{
+		Off: !s.settings.Compaction.Enabled,
+		For: func(m session.ModelRef) (reserve, keepRecent int) {
+			return s.settings.Compaction.For(m.Provider, m.Model)
+		},
+	}
 	s.BranchInstructions = s.settings.BranchSummary.Instructions
 	return nil
 }
@@ -166,6 +173,13 @@ func (s *setup) chooseModel(ctx context.Context) error {
 	}
 	s.Models, s.ModelChosen = s.roster, s.opts.model != "" || s.opts.offline
 	s.ThinkingChosen = s.opts.thinking != "" || s.opts.model != "" && ref.Thinking != ""
+	if name := s.settings.Compaction.Model; name != "" {
+		if writes, _, err := s.roster.choose(name); err != nil {
+			s.Notices = append(s.Notices, engine.Notice{Level: engine.Warning, Text: fmt.Sprintf("compaction.model: %v; the model that answers writes summaries", err)})
+		} else {
+			s.Compaction.Model = session.ModelRef{Provider: writes.Provider, Model: writes.Model}
+		}
+	}
 	if s.Thinking = ref.Thinking; s.settings.Thinking != "" {
 		s.Thinking = llm.ThinkingLevel(s.settings.Thinking)
 	}

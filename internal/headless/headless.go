@@ -169,6 +169,9 @@ func (r *run) finished(ev engine.Finished) {
 	if errors.Is(err, agent.ErrMaxRounds) {
 		err = ErrLimit
 	}
+	if errors.Is(err, engine.ErrBudget) {
+		err = ErrBudget
+	}
 	if r.failed == nil {
 		r.failed = err
 	}
