@@ -273,6 +273,18 @@ func BenchmarkContext(b *testing.B) {
 	}
 }
 
+// BenchmarkUsageSince sums the usage of a path of some 70,000 entries.
+func BenchmarkUsageSince(b *testing.B) {
+	m := opened(b, bigFile(b, 100_000), 100_000)
+	defer m.Close()
+	s := m.Snapshot()
+	for b.Loop() {
+		if s.UsageSince("").Total == 0 {
+			b.Fatal("no usage")
+		}
+	}
+}
+
 func BenchmarkFork(b *testing.B) {
 	m := opened(b, bigFile(b, 10_000), 10_000)
 	defer m.Close()

@@ -237,6 +237,9 @@ func (s Snapshot) usageAt(n tree.Node, kind string) llm.Usage {
 		return llm.Usage{}
 	}
 	if kind == "message" {
+		if u, ok := quickUsage(line); ok {
+			return u
+		}
 		line = member(line, "message")
 	}
 	return decodeUsage(member(line, "usage"))

@@ -1,6 +1,9 @@
 package session
 
 import (
+	"bytes"
+	"strconv"
+
 	"banyan/internal/jsonl"
 	"banyan/internal/llm"
 )
@@ -65,7 +68,7 @@ func quickClass(rest []byte) (role, flags uint8, ok bool) {
 	case !hasPrefix(rest, answer):
 		return 0, 0, false
 	}
-	flags, ok = quickReason(rest)
+	flags, _, ok = quickReason(rest)
 	if !ok {
 		return 0, 0, false
 	}
@@ -83,29 +86,43 @@ var (
 )
 
 // quickReason is what the stop reason says, where it and a time are the last of
-// an answer and of its line. Of what is between them and the line's end, nothing
-// nests, so they are the message's own.
-func quickReason(line []byte) (flags uint8, ok bool) {
+// an answer and of its line, and where the comma before it stands. Of what is
+// between them and the line's end, nothing nests, so they are the message's own.
+func quickReason(line []byte) (flags uint8, at int, ok bool) {
 	const (
 		key  = `,"stopReason":"`
-		stop = len(`,"timestamp":1795159144120}}`)
+		time = `,"timestamp":`
+		tail = len(time) + len(`1795159144120}}`)
 	)
-	at := len(line) - stop
-	if at < len(key)+len("toolUse")+1 || !hasPrefix(line[at:], `,"timestamp":`) || !hasSuffix(line, "}}") {
-		return 0, false
+	at = len(line) - tail
+	if at < 0 || !hasPrefix(line[at:], time) || !hasSuffix(line, "}}") {
+		return 0, 0, false
 	}
-	for _, c := range line[at+len(`,"timestamp":`) : len(line)-2] {
+	for _, c := range line[at+len(time) : len(line)-2] {
 		if c < '0' || c > '9' {
-			return 0, false
+			return 0, 0, false
 		}
 	}
-	switch before := line[:at]; {
-	case hasSuffix(before, key+`toolUse"`), hasSuffix(before, key+`stop"`):
-		return 0, true
-	case hasSuffix(before, key+`aborted"`), hasSuffix(before, key+`error"`), hasSuffix(before, key+`length"`):
-		return failed, true
+	before := line[:at]
+	for _, r := range reasons {
+		if hasSuffix(before, r.text) {
+			at -= len(key) + len(r.text)
+			return r.flags, at, at >= 0 && hasPrefix(line[at:], key)
+		}
 	}
-	return 0, false
+	return 0, 0, false
+}
+
+// reasons are the stop reasons that there are, the usual ones first.
+var reasons = []struct {
+	text  string
+	flags uint8
+}{
+	{string(llm.StopToolUse) + `"`, 0},
+	{string(llm.StopEnd) + `"`, 0},
+	{string(llm.StopAborted) + `"`, failed},
+	{string(llm.StopError) + `"`, failed},
+	{string(llm.StopLength) + `"`, failed},
 }
 
 // quickText tells whether there is text that is not blank in the blocks of a
@@ -146,6 +163,63 @@ func quickText(b []byte) (says, ok bool) {
 		}
 		b = b[len("},"):]
 	}
+}
+
+// quickUsage reads the usage of an answer's line, where it stands before the
+// stop reason as we and pi write it. It looks at the end of the line alone.
+func quickUsage(line []byte) (llm.Usage, bool) {
+	_, end, ok := quickReason(line)
+	if !ok {
+		return llm.Usage{}, false
+	}
+	const key, longest = `,"usage":`, 500
+	from := max(0, end-longest)
+	i := bytes.LastIndex(line[from:end], []byte(key))
+	if i < 0 {
+		return llm.Usage{}, false
+	}
+	n := numbers{b: line[from+i+len(key) : end], ok: true}
+	u := llm.Usage{
+		Input: n.count(`{"input":`), Output: n.count(`,"output":`), CacheRead: n.count(`,"cacheRead":`),
+		CacheWrite: n.count(`,"cacheWrite":`), Total: n.count(`,"totalTokens":`),
+		Cost: llm.Cost{
+			Input: n.amount(`,"cost":{"input":`), Output: n.amount(`,"output":`), CacheRead: n.amount(`,"cacheRead":`),
+			CacheWrite: n.amount(`,"cacheWrite":`), Total: n.amount(`,"total":`),
+		},
+	}
+	return u, n.ok && string(n.b) == "}}"
+}
+
+// numbers reads members with numbers, one after the other. It stops being ok
+// where another comes, or one that is not plain.
+type numbers struct {
+	b  []byte
+	ok bool
+}
+
+func (n *numbers) count(key string) int {
+	v, err := strconv.ParseUint(string(n.next(key)), 10, 31)
+	n.ok = n.ok && err == nil
+	return int(v)
+}
+
+func (n *numbers) amount(key string) float64 {
+	v, err := strconv.ParseFloat(string(n.next(key)), 64)
+	n.ok = n.ok && err == nil
+	return v
+}
+
+// next is the text of the number that follows a key.
+func (n *numbers) next(key string) []byte {
+	if n.ok = n.ok && hasPrefix(n.b, key); !n.ok {
+		return nil
+	}
+	b, end := n.b[len(key):], 0
+	for end < len(b) && (b[end] >= '0' && b[end] <= '9' || b[end] == '.' || b[end] == '-' || b[end] == 'e') {
+		end++
+	}
+	n.b = b[end:]
+	return b[:end]
 }
 
 // skipMember skips a member with a string, if it comes next. The text given is

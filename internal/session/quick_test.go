@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"banyan/internal/jsonl"
+	"banyan/internal/llm"
 	"banyan/internal/tree"
 )
 
@@ -183,4 +184,39 @@ func TestClock(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestQuickUsage: usage read from the end of a line is what decoding finds.
+func TestQuickUsage(t *testing.T) {
+	taken := 0
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.OneOf(rapid.IntRange(0, 200_000), rapid.SampledFrom([]int{-1, 1 << 31, 1 << 45}))
+		cost := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 10), rapid.Float64())
+		usage, err := marshal(toWireUsage(llm.Usage{
+			Input: count.Draw(t, "input"), Output: count.Draw(t, "output"), CacheRead: count.Draw(t, "read"),
+			CacheWrite: count.Draw(t, "write"), Total: count.Draw(t, "total"), CostUnknown: rapid.IntRange(0, 5).Draw(t, "unknown") == 0,
+			Cost: llm.Cost{Input: cost.Draw(t, "cost"), Output: cost.Draw(t, "cost"), CacheRead: cost.Draw(t, "cost"), CacheWrite: cost.Draw(t, "cost"), Total: cost.Draw(t, "cost")},
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf(rapid.SampledFrom([]string{
+			`"message":{"role":"assistant","content":[],"usage":%s,"stopReason":"stop","timestamp":1795159140001}`,
+			`"message":{"role":"assistant","content":[{"type":"toolCall","arguments":{"a":"b","usage":%s}}],"stopReason":"stop","timestamp":1795159140001}`,
+			`"message":{"role":"assistant","usage":%s,"content":[],"stopReason":"error","timestamp":1795159140001}`,
+			`"message":{"role":"assistant","x":{"a":1,"usage":%s},"stopReason":"stop","timestamp":1795159140001}`,
+		}).Draw(t, "message"), usage)
+		line := []byte(`{"type":"message","id":"00000001","parentId":null,"timestamp":"2026-11-20T07:19:04.120Z",` + text + `}`)
+		got, ok := quickUsage(line)
+		if !ok {
+			return
+		}
+		taken++
+		if want := decodeUsage(member(member(line, "message"), "usage")); got != want {
+			t.Fatalf("%s: %+v, want %+v", line, got, want)
+		}
+	})
+	if taken == 0 {
+		t.Fatal("no usage was read the quick way")
+	}
 }
