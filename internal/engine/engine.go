@@ -130,6 +130,9 @@ type Engine struct {
 type job struct {
 	what   string
 	cancel context.CancelFunc
+	// moves: it is to end with the leaf moved, and has not moved it yet.
+	moves  bool
+	target session.ID
 }
 
 // step is a change that a job hands to the owner and waits for.
@@ -359,6 +362,9 @@ func (e *Engine) start(what string, work func(ctx context.Context) error) {
 func (e *Engine) finished(err error) {
 	what := e.job.what
 	e.job.cancel()
+	if e.job.moves {
+		e.emit(Stayed{Target: e.job.target, Err: err})
+	}
 	e.job = nil
 	e.emit(Finished{What: what, Err: err})
 	e.emitState()

@@ -210,3 +210,18 @@ func TestHooksHearOfCompactions(t *testing.T) {
 	}
 	w.sameOnDisk()
 }
+
+// A hook that breaks down ends the move, and it is answered all the same.
+func TestAHookThatBreaksDownStopsAMove(t *testing.T) {
+	s := &spy{tree: func(TreePreparation) (TreeChange, error) { panic("a fault") }}
+	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2"))
+	leaf := w.snap.Leaf()
+	w.engine.Send(Navigate{Target: w.prompts()[1], Summarize: true})
+	if st := w.stayed(); st.Err == nil || w.snap.Leaf() != leaf {
+		t.Errorf("stayed %+v", st)
+	}
+	if f := w.finished(); f.Err == nil {
+		t.Error("it ended well")
+	}
+	w.sameOnDisk()
+}

@@ -63,13 +63,14 @@ func (e *Engine) navigate(n Navigate) {
 		what = "summary"
 	}
 	s := e.summariser()
-	e.start(what, func(ctx context.Context) error {
-		err := m.carryOut(ctx, s)
-		if err != nil {
-			_ = e.do(func() error { e.emit(Stayed{Target: n.Target, Err: err}); return nil })
-		}
-		return err
-	})
+	e.startMove(what, n.Target, func(ctx context.Context) error { return m.carryOut(ctx, s) })
+}
+
+// startMove runs a job that ends with the leaf elsewhere. Where it does not,
+// because of a fault of ours or of a hook's too, its end says Stayed.
+func (e *Engine) startMove(what string, target session.ID, work func(context.Context) error) {
+	e.start(what, work)
+	e.job.moves, e.job.target = true, target
 }
 
 // planMove works out where a navigation leads and what it leaves behind: the way
@@ -256,12 +257,14 @@ func landing(entry session.Entry) (session.ID, *Draft) {
 // moved tells where the leaf is now, and takes over what holds there.
 func (e *Engine) moved(from session.ID, d *Draft) {
 	snap := e.session.Snapshot()
-	c, err := snap.State(snap.Leaf())
-	if err != nil {
+	if c, err := snap.State(snap.Leaf()); err != nil {
 		e.notice(Failure, "The session could not be read: %v", err)
-		return
+	} else {
+		e.restore(snap, c)
 	}
-	e.restore(snap, c)
+	if e.job != nil {
+		e.job.moves = false
+	}
 	e.emit(Moved{Session: snap, From: from, Draft: d})
 	e.emitState()
 	e.countUsage()

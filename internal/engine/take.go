@@ -151,13 +151,7 @@ func copied(d session.Data) session.Data {
 // mergeSummary has a model sum up the other branch, and hangs that below the leaf.
 func (e *Engine) mergeSummary(snap session.Snapshot, m Merge, theirs []session.ID) {
 	s := e.summariser()
-	e.start("summary", func(ctx context.Context) error {
-		err := s.mergeSummary(ctx, snap, m, theirs)
-		if err != nil {
-			_ = e.do(func() error { e.emit(Stayed{Target: m.Target, Err: err}); return nil })
-		}
-		return err
-	})
+	e.startMove("summary", m.Target, func(ctx context.Context) error { return s.mergeSummary(ctx, snap, m, theirs) })
 }
 
 func (s summariser) mergeSummary(ctx context.Context, snap session.Snapshot, m Merge, theirs []session.ID) error {
