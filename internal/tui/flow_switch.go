@@ -198,7 +198,7 @@ func branchesOf(s session.Snapshot, priced bool) []branch {
 			b.entries++
 			b.label = cmp.Or(b.label, labels[n])
 			if priced {
-				b.usd += usd(s, n)
+				b.usd += costAt(s, n)
 			}
 		}
 		all = append(all, b)
@@ -220,8 +220,8 @@ func lastPrompt(s session.Snapshot, n tree.Node) string {
 	return ""
 }
 
-// usd is what an entry cost.
-func usd(s session.Snapshot, n tree.Node) float64 {
+// costAt is what an entry cost, in USD.
+func costAt(s session.Snapshot, n tree.Node) float64 {
 	c := s.Class(n)
 	if c.Role != llm.Assistant && c.Kind != "branch_summary" && c.Kind != "compaction" {
 		return 0
