@@ -5,6 +5,8 @@ import (
 
 	"banyan/internal/tui/rich"
 	"banyan/internal/tui/theme"
+
+	"charm.land/lipgloss/v2"
 )
 
 // blank says whether there is nothing to show in the transcript yet.
@@ -14,23 +16,11 @@ func (m *Model) blank() bool {
 
 // welcome is what stands in place of an empty transcript, in exactly h rows.
 func (m *Model) welcome(w, h int) string {
-	lines := m.welcomeLines(h)
-	widest := 0
-	for _, l := range lines {
-		widest = max(widest, rich.LineWidth(l))
+	var rows []string
+	for _, l := range m.welcomeLines(h) {
+		rows = append(rows, rich.Draw(rich.Truncate(l, w)).Text)
 	}
-	left := strings.Repeat(" ", max(0, (w-widest)/2))
-	rows := make([]string, 0, h)
-	for range max(0, (h-len(lines))/2) {
-		rows = append(rows, "")
-	}
-	for _, l := range lines {
-		rows = append(rows, left+rich.Draw(rich.Truncate(l, w-len(left))).Text)
-	}
-	for len(rows) < h {
-		rows = append(rows, "")
-	}
-	return strings.Join(rows[:h], "\n")
+	return lipgloss.Place(w, h, lipgloss.Center, lipgloss.Center, lipgloss.JoinVertical(lipgloss.Left, rows...))
 }
 
 func (m *Model) welcomeLines(h int) [][]rich.Span {
