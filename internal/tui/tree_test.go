@@ -3,15 +3,19 @@ package tui_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"banyan/internal/engine"
 	"banyan/internal/llm"
 	"banyan/internal/session"
 	"banyan/internal/tui"
 	"banyan/internal/tui/tuitest"
+
+	"pgregory.net/rapid"
 )
 
 // forked is a session with two branches:
@@ -276,4 +280,60 @@ func TestTreeShowsNoEscapes(t *testing.T) {
 			t.Errorf("an escape sequence got through:\n%q", f)
 		}
 	}
+}
+
+func TestGoldenTreeFrames(t *testing.T) {
+	for name, keys := range map[string][]string{
+		"tree":         {"esc", "esc"},
+		"tree-leaving": {"esc", "esc", "down", "enter"},
+		"tree-menu":    {"esc", "esc", "ctrl+k"},
+	} {
+		for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+			d := tuitest.New(t)
+			d.Resize(size[0], size[1])
+			forked(d)
+			d.Press(keys...)
+			fits(t, d, size[0], size[1])
+			golden(t, fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), caret(d))
+		}
+	}
+}
+
+// Whatever is pressed, frames fit, and Esc leads back to the editor.
+func TestNobodyIsLostInTheTree(t *testing.T) {
+	keys := []string{
+		"esc", "enter", "up", "down", "home", "end", "left", "right", "ctrl+k", "ctrl+o", "ctrl+u", "ctrl+l", "ctrl+left", "ctrl+right",
+		"alt+up", "alt+down", "alt+,", "alt+.", "L", "T", "a", "ctrl+c", "backspace", "tab", "ctrl+n", "ctrl+p",
+	}
+	commands := []string{"/tree", "/branches", "/undo", "/redo", "/pop", "/branch-here", "/merge 00000004", "/compare 00000003", "/cherry-pick 00000003", "/switch root", "/branch", "/label x"}
+	rapid.Check(t, func(rt *rapid.T) {
+		d := tuitest.New(t)
+		forked(d)
+		reply := navigator(d)
+		refuse := rapid.Bool().Draw(rt, "refuse")
+		d.Reply(func(c engine.Command) []engine.Event {
+			if n, ok := c.(engine.Navigate); ok && (refuse || n.Target == "") {
+				return []engine.Event{engine.Stayed{Target: n.Target, Err: errors.New("no")}}
+			}
+			switch c := c.(type) {
+			case engine.Merge:
+				return []engine.Event{engine.Stayed{Target: c.Target, Err: errors.New("no")}}
+			case engine.CherryPick:
+				return []engine.Event{engine.Stayed{Target: c.Entries[0], Err: errors.New("no")}}
+			}
+			return reply(c)
+		})
+		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+			if rapid.IntRange(0, 5).Draw(rt, "what") == 0 {
+				run(d, rapid.SampledFrom(commands).Draw(rt, "command"))
+			} else {
+				d.Press(rapid.SampledFrom(keys).Draw(rt, "key"))
+			}
+			fits(rt, d, 80, 24)
+		}
+		for range 12 {
+			d.Press("esc").Advance(2 * time.Second)
+		}
+		d.Press("ctrl+c").Type("still here").Sees("› still here")
+	})
 }
