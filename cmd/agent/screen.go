@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"banyan/internal/clipboard"
 	"banyan/internal/config"
 	"banyan/internal/engine"
+	"banyan/internal/llm"
 	"banyan/internal/llm/offline"
 	"banyan/internal/session"
 	"banyan/internal/tool"
@@ -54,10 +58,15 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		Sessions: func(context.Context) ([]tui.Session, error) { return sessions(s.paths) },
 		Files:    func(ctx context.Context) ([]string, error) { return tool.Files(ctx, s.Cwd) },
 		Branch:   func(context.Context) string { return vcs.Branch(s.Cwd) },
+		Image:    clipboardImage,
+		Copy:     clipboard.TextWriter(),
 		DeleteSession: func(_ context.Context, path string) error {
 			return session.Trash(path, s.paths.TrashDir())
 		},
-		Settings:  s.listSettings,
+		Settings: s.listSettings,
+		SaveSetting: func(_ context.Context, name, value string) error {
+			return saveSetting(s.paths.UserFile(), name, value)
+		},
 		Providers: s.roster.providers,
 		Login:     s.roster.login,
 		Logout:    s.roster.logout,
@@ -98,17 +107,49 @@ func notifyWay(set string, env func(string) string) string {
 	return "bell"
 }
 
-// listSettings are the settings with where they come from.
+// listSettings are the settings as they would count if the program began now,
+// with where they come from.
 func (s *setup) listSettings(context.Context) ([]tui.Setting, error) {
-	list := make([]tui.Setting, len(s.values))
-	for i, v := range s.values {
+	s.changing.Lock()
+	project := s.project
+	s.changing.Unlock()
+	_, values, _ := config.Load(s.paths, project, project != "", s.opts.overrides())
+	list := make([]tui.Setting, len(values))
+	for i, v := range values {
 		var from []string
 		for _, src := range v.Sources {
 			from = append(from, src.String())
 		}
-		list[i] = tui.Setting{Name: v.Path, Value: v.JSON, From: strings.Join(from, ", ")}
+		list[i] = tui.Setting{Name: v.Path, Value: v.JSON, From: strings.Join(from, ", "), Help: v.Help, Choices: choices(v)}
 	}
 	return list, nil
+}
+
+// choices are what a setting may be, if that can be listed.
+func choices(v config.Value) []string {
+	if v.JSON == "true" || v.JSON == "false" {
+		return []string{"true", "false"}
+	}
+	return v.Choices
+}
+
+// saveSetting writes a setting into a file of settings; an empty value takes it
+// out. What is not JSON is meant as a text.
+func saveSetting(file, name, value string) error {
+	var v any
+	if value != "" && json.Unmarshal([]byte(value), &v) != nil {
+		v = value
+	}
+	return config.Set(file, name, v)
+}
+
+// clipboardImage is the picture on the clipboard.
+func clipboardImage(ctx context.Context) (llm.Image, error) {
+	data, mime, err := clipboard.ReadImage(ctx)
+	if err != nil {
+		return llm.Image{}, err
+	}
+	return llm.Image{Data: base64.StdEncoding.EncodeToString(data), MIME: mime}, nil
 }
 
 // trustFolder lets this folder's own settings and instructions count, from now on.

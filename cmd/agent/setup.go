@@ -31,8 +31,7 @@ type setup struct {
 	opts     chatOptions
 	paths    config.Paths
 	settings config.Settings
-	values   []config.Value // of the settings, for people who ask where they come from
-	project  string         // root of the project if it is trusted, else empty
+	project  string // root of the project if it is trusted, else empty
 	roster   *roster
 	env      *tool.Env // nil until the engine has begun
 
@@ -110,7 +109,7 @@ func (s *setup) readSettings() error {
 		s.sayUntrusted(trust)
 	}
 	var problems []config.Problem
-	s.settings, s.values, problems = config.Load(s.paths, s.project, trusted, s.opts.overrides())
+	s.settings, _, problems = config.Load(s.paths, s.project, trusted, s.opts.overrides())
 	for _, p := range problems {
 		if p.Source.Scope == config.Flag {
 			return usageError{errors.New(p.String())}

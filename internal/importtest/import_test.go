@@ -23,6 +23,8 @@ var allowed = map[string][]string{
 	"internal/sandbox": {},
 	"internal/vcs":     {},
 
+	"internal/clipboard": {},
+
 	"internal/instructions": {},
 	"internal/skill":        {"internal/llm", "internal/instructions"},
 
@@ -76,7 +78,7 @@ var outside = map[string][]string{
 	"charm.land/...":               {"internal/tui/..."},
 	"github.com/charmbracelet/...": {"internal/tui/..."},
 	"net/http":                     {"internal/llm/httpx", "internal/llm/anthropic", "internal/llm/openai", "internal/llm/gemini", "internal/llm/provider", "internal/llm/models", "internal/llm/llmtest", "internal/mcp", "internal/tool"},
-	"os/exec":                      {"internal/tool", "internal/extension", "internal/mcp", "internal/sandbox", "internal/tui", "internal/tui/editor", "internal/llm/provider"},
+	"os/exec":                      {"internal/tool", "internal/extension", "internal/mcp", "internal/sandbox", "internal/tui", "internal/tui/editor", "internal/llm/provider", "internal/clipboard"},
 	"github.com/anthropics/anthropic-sdk-go/...": {"internal/llm/anthropic"},
 	"github.com/openai/openai-go/...":            {"internal/llm/openai"},
 	"google.golang.org/genai/...":                {"internal/llm/gemini"},
