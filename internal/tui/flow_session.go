@@ -94,30 +94,6 @@ func (m *Model) inspectSession(string) tea.Cmd {
 	return nil
 }
 
-// showUsage shows what the conversation took.
-func (m *Model) showUsage(string) tea.Cmd {
-	u, all := m.state.Usage, m.session.UsageSince("")
-	usd := func(u llm.Usage) string {
-		if u.CostUnknown {
-			return fmt.Sprintf("$%.4f and some that has no price", u.Cost.Total)
-		}
-		return fmt.Sprintf("$%.4f", u.Cost.Total)
-	}
-	facts := []fact{
-		{"input", fmt.Sprint(all.Input)},
-		{"output", fmt.Sprint(all.Output)},
-		{"cache, read", fmt.Sprint(all.CacheRead)},
-		{"cache, written", fmt.Sprint(all.CacheWrite)},
-		{"cost of this path", usd(all)},
-		{"cost in all", usd(u)},
-	}
-	if m.state.ContextWindow > 0 {
-		facts = append(facts, fact{"context", fmt.Sprintf("%d of %d tokens", m.state.ContextTokens, m.state.ContextWindow)})
-	}
-	m.facts("Usage of this path", facts)
-	return nil
-}
-
 // facts shows a page of names and values.
 func (m *Model) facts(title string, facts []fact) {
 	th := m.theme

@@ -64,6 +64,8 @@ func (m *Model) take(ev engine.Event) tea.Cmd {
 		m.shell = ev.Command
 	case engine.ContextReport:
 		m.reported(ev)
+	case engine.UsageReport:
+		m.usageReported(ev)
 	case engine.CompactionEnded:
 		m.compacted(ev)
 	case engine.Notice:

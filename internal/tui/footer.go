@@ -102,7 +102,11 @@ func (m *Model) window() []segment {
 		rich.Chrome(strings.Repeat("━", full), style),
 		rich.Chrome(strings.Repeat("━", barCells-full), m.theme.BarTrack),
 	}
-	return []segment{{8, bar}, m.plain(3, fmt.Sprintf("%d%%", int(part*100+0.5)))}
+	about := "" // or counted by the provider
+	if m.state.ContextEstimated {
+		about = "~"
+	}
+	return []segment{{8, bar}, m.plain(3, fmt.Sprintf("%s%d%%", about, int(part*100+0.5)))}
 }
 
 func (m *Model) plain(rank int, text string) segment {
