@@ -12,6 +12,10 @@ import (
 	"banyan/internal/tui/keymap"
 	"banyan/internal/tui/rich"
 	"banyan/internal/tui/theme"
+
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // The rows above and below the tree: title and search, and the keys.
@@ -159,28 +163,36 @@ func (m *Model) searchLine(w int) []rich.Span {
 
 // foot are the keys that matter now.
 func (m *Model) foot(w int) string {
-	var line []rich.Span
-	hint := func(key, help string) {
-		if key != "" {
-			line = append(line, rich.Chrome(" "+key, m.theme.Key), rich.Chrome(" "+help+" ", m.theme.Hint))
-		}
+	h := help.New()
+	h.SetWidth(w - 1)
+	h.ShortSeparator = "  "
+	h.Styles.ShortKey, h.Styles.ShortDesc = m.theme.Key.Lip(), m.theme.Hint.Lip()
+	h.Styles.ShortSeparator, h.Styles.Ellipsis = theme.Style{}.Lip(), m.theme.Hint.Lip()
+	// Where not even its ellipsis fits, the help is as long as it is.
+	return ansi.Truncate(" "+h.ShortHelpView(m.footKeys()), w, "…")
+}
+
+func (m *Model) footKeys() []key.Binding {
+	hint := func(keys, does string) key.Binding {
+		// A binding without keys is not shown.
+		return key.NewBinding(key.WithKeys(strings.Fields(keys)...), key.WithHelp(keys, does))
 	}
 	if m.field != nil {
-		hint("Enter", "keeps the label")
-		hint("Esc", "leaves it")
-	} else {
-		hint(m.keyOf("tree.choose"), "goes there")
-		hint(m.keyOf(idClose), map[bool]string{true: "closes", false: "clears"}[m.outline.Query() == ""])
-		hint(m.keyOf("tree.menu"), "more")
-		hint(m.keyOf("tree.label"), "label")
-		hint(m.keyOf("tree.next-filter"), "filter")
-		hint(m.keyOf("tree.fold"), "fold")
-		hint(m.keyOf("tree.turn-up"), "prompts")
-		if m.outline.Query() != "" {
-			hint(m.keyOf("tree.match-down"), "next match")
-		}
+		return []key.Binding{hint("Enter", "keeps the label"), hint("Esc", "leaves it")}
 	}
-	return rich.Draw(rich.Truncate(line, w)).Text
+	keys := []key.Binding{
+		hint(m.keyOf("tree.choose"), "goes there"),
+		hint(m.keyOf(idClose), map[bool]string{true: "closes", false: "clears"}[m.outline.Query() == ""]),
+		hint(m.keyOf("tree.menu"), "more"),
+		hint(m.keyOf("tree.label"), "label"),
+		hint(m.keyOf("tree.next-filter"), "filter"),
+		hint(m.keyOf("tree.fold"), "fold"),
+		hint(m.keyOf("tree.turn-up"), "prompts"),
+	}
+	if m.outline.Query() != "" {
+		keys = append(keys, hint(m.keyOf("tree.match-down"), "next match"))
+	}
+	return keys
 }
 
 // keyOf is how the first key of an action is written; empty if it has none.
