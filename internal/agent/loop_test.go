@@ -83,16 +83,23 @@ func TestRounds(t *testing.T) {
 		err    error
 		want   []string
 	}{
-		{name: "an answer without calls ends the turn",
+		{
+			name:  "an answer without calls ends the turn",
 			turns: []llmtest.Turn{llmtest.Text("hi")},
-			want:  []string{"request", `answer stop "hi"`}},
-		{name: "calls are answered before the next request",
+			want:  []string{"request", `answer stop "hi"`},
+		},
+		{
+			name:  "calls are answered before the next request",
 			turns: []llmtest.Turn{llmtest.Calls(call("a", "run", `{}`), call("b", "run", `{}`)), llmtest.Text("ok")},
-			want:  []string{"request", `answer toolUse ""`, "run a", `result a "done"`, "run b", `result b "done"`, "request", `answer stop "ok"`}},
-		{name: "unknown tools and arguments that do not fit are the model's to mend",
+			want:  []string{"request", `answer toolUse ""`, "run a", `result a "done"`, "run b", `result b "done"`, "request", `answer stop "ok"`},
+		},
+		{
+			name:  "unknown tools and arguments that do not fit are the model's to mend",
 			turns: []llmtest.Turn{llmtest.Calls(call("a", "walk", `{}`), call("b", "run", `{"m":1}`)), llmtest.Text("ok")},
-			want:  []string{"request", `answer toolUse ""`, `result a "there is no tool`, `result b "`, "request", `answer stop "ok"`}},
-		{name: "a refusal is told and the turn goes on",
+			want:  []string{"request", `answer toolUse ""`, `result a "there is no tool`, `result b "`, "request", `answer stop "ok"`},
+		},
+		{
+			name:  "a refusal is told and the turn goes on",
 			turns: []llmtest.Turn{llmtest.Calls(call("a", "run", `{}`), call("b", "look", `{}`)), llmtest.Text("ok")},
 			gate: func(call llm.ToolCall) error {
 				if call.Name == "run" {
@@ -100,30 +107,43 @@ func TestRounds(t *testing.T) {
 				}
 				return nil
 			},
-			want: []string{"request", `answer toolUse ""`, `result a "no"`, "run b", `result b "done"`, "request", `answer stop "ok"`}},
-		{name: "a stop ends the turn, and every call has its result",
+			want: []string{"request", `answer toolUse ""`, `result a "no"`, "run b", `result b "done"`, "request", `answer stop "ok"`},
+		},
+		{
+			name:  "a stop ends the turn, and every call has its result",
 			turns: []llmtest.Turn{llmtest.Calls(call("a", "run", `{}`), call("b", "run", `{}`))},
 			gate:  func(llm.ToolCall) error { return fmt.Errorf("no: %w", ErrStop) },
 			err:   ErrStop,
-			want:  []string{"request", `answer toolUse ""`, `result a "no: stopped`, `result b "Not run: the user stopped`}},
-		{name: "a call that was cut off is not run",
+			want:  []string{"request", `answer toolUse ""`, `result a "no: stopped`, `result b "Not run: the user stopped`},
+		},
+		{
+			name:  "a call that was cut off is not run",
 			turns: []llmtest.Turn{cutCall, llmtest.Text("ok")},
-			want:  []string{"request", `answer length "I write"`, "told Not run: your call of run was cut off", "request", `answer stop "ok"`}},
-		{name: "nor is a whole call in an answer that was cut off",
+			want:  []string{"request", `answer length "I write"`, "told Not run: your call of run was cut off", "request", `answer stop "ok"`},
+		},
+		{
+			name:  "nor is a whole call in an answer that was cut off",
 			turns: []llmtest.Turn{closedButLong, llmtest.Text("ok")},
-			want:  []string{"request", `answer length ""`, "told Not run: your call of run was cut off", "request", `answer stop "ok"`}},
-		{name: "an answer without an end is an error and runs nothing",
+			want:  []string{"request", `answer length ""`, "told Not run: your call of run was cut off", "request", `answer stop "ok"`},
+		},
+		{
+			name:  "an answer without an end is an error and runs nothing",
 			turns: []llmtest.Turn{noEnd},
 			err:   errEnd,
-			want:  []string{"request", `answer error "and then"`}},
-		{name: "a failure keeps what came before it",
+			want:  []string{"request", `answer error "and then"`},
+		},
+		{
+			name:  "a failure keeps what came before it",
 			turns: []llmtest.Turn{llmtest.Fail(broken, llm.TextDelta{Text: "half"})},
 			err:   broken,
-			want:  []string{"request", `answer error "half"`}},
-		{name: "the number of requests is limited",
+			want:  []string{"request", `answer error "half"`},
+		},
+		{
+			name:   "the number of requests is limited",
 			turns:  []llmtest.Turn{llmtest.Call("a", "look", `{"n":1}`), llmtest.Call("b", "look", `{"n":2}`), llmtest.Text("never")},
 			rounds: 2, err: ErrMaxRounds,
-			want: []string{"request", `answer toolUse ""`, "run a", `result a "done"`, "request", `answer toolUse ""`, "run b", `result b "done"`}},
+			want: []string{"request", `answer toolUse ""`, "run a", `result a "done"`, "request", `answer toolUse ""`, "run b", `result b "done"`},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := stage{model: llmtest.Script(c.turns...), gate: c.gate, tools: plain, rounds: c.rounds}
@@ -251,10 +271,12 @@ func TestApprovalIsRecordedBesideThePicture(t *testing.T) {
 	drawn := simple("look", tool.Read, func(context.Context, tool.Input) tool.Result {
 		return tool.TextResult("x", tool.Plain{Text: "picture"})
 	})
-	s := stage{model: llmtest.Script(llmtest.Calls(
-		llm.ToolCall{ID: "a", Name: "look", Arguments: json.RawMessage(`{}`)},
-		llm.ToolCall{ID: "b", Name: "run", Arguments: json.RawMessage(`{}`)}), llmtest.Text("ok")),
-		tools: []tool.Tool{drawn, simple("run", tool.Execute, done)}}
+	s := stage{
+		model: llmtest.Script(llmtest.Calls(
+			llm.ToolCall{ID: "a", Name: "look", Arguments: json.RawMessage(`{}`)},
+			llm.ToolCall{ID: "b", Name: "run", Arguments: json.RawMessage(`{}`)}), llmtest.Text("ok")),
+		tools: []tool.Tool{drawn, simple("run", tool.Execute, done)},
+	}
 	if err := s.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -45,21 +45,6 @@ func answer(text string) session.Message {
 	}}
 }
 
-func calling(ids ...string) session.Message {
-	m := answer("")
-	m.StopReason, m.Content = llm.StopToolUse, nil
-	for _, id := range ids {
-		m.Content = append(m.Content, llm.ToolCall{ID: id, Name: "read", Arguments: []byte(`{"path":"a.go"}`)})
-	}
-	return m
-}
-
-func result(id, text string) session.Message {
-	return session.Message{Message: llm.Message{
-		Role: llm.ToolResult, CallID: id, ToolName: "read", Content: []llm.Block{llm.Text{Text: text}},
-	}}
-}
-
 func newInMemory(t testing.TB) *session.Manager {
 	t.Helper()
 	m, err := session.New("", "/w", testOptions())

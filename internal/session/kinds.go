@@ -199,7 +199,7 @@ func decodeModeChange(line []byte, _ time.Time) (Data, error) {
 }
 
 func decodeRuleInjection(line []byte, _ time.Time) (Data, error) {
-	return decodeAs(line, func(w wireRuleInjection) Data { return RuleInjection{Rules: w.Rules} })
+	return decodeAs(line, func(w wireRuleInjection) Data { return RuleInjection(w) })
 }
 
 // encodeEntry writes an entry as a line, without its end.
@@ -304,7 +304,7 @@ func encodeData(e Entry) (any, error) {
 		level := string(d.Level)
 		return wireThinkingChange{Level: &level}, nil
 	case ModeChange:
-		return wireModeChange{Mode: d.Mode, Data: d.Data}, nil
+		return wireModeChange(d), nil
 	case RuleInjection:
 		return wireRuleInjection{Rules: append([]string{}, d.Rules...)}, nil
 	}

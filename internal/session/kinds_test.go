@@ -29,7 +29,8 @@ func everyKind(first session.ID) []session.Data {
 		session.Message{Message: llm.Message{
 			Role: llm.Assistant, Time: at, API: "x", Provider: "p", Model: "m", ResponseID: "r", Usage: usage,
 			StopReason: llm.StopError, ErrorMessage: "it broke", Content: []llm.Block{
-				llm.Thinking{Text: "hm", Signature: "sig"}, llm.Thinking{Signature: "opaque", Redacted: true},
+				llm.Thinking{Text: "hm", Signature: "sig"},
+				llm.Thinking{Signature: "opaque", Redacted: true},
 				llm.Text{Text: "so", Signature: "ts"},
 				llm.ToolCall{ID: "c1", Name: "read", Arguments: raw, Signature: "th"},
 			},
@@ -102,20 +103,34 @@ func TestForeignShapes(t *testing.T) {
 		line string
 		want session.Data
 	}{
-		{`{"type":"message","message":{"role":"user","content":"plain","timestamp":1795159140001},"id":"1","parentId":null,"timestamp":"2026-11-20T07:19:00.001Z"}`,
-			session.Message{Message: llm.Message{Role: llm.User, Time: time.UnixMilli(1795159140001).UTC(), Content: []llm.Block{llm.Text{Text: "plain"}}}}},
-		{`{"type":"message","id":"1","parentId":null,"timestamp":"2026-11-20T07:19:00.001Z","message":{"role":"assistant","content":[{"type":"fallback"},{"type":"redactedThinking","data":"x"}],"usage":{"input":2100.0,"output":88,"cacheRead":-1,"reasoningTokens":3}}}`,
-			session.Message{Message: llm.Message{Role: llm.Assistant, Time: time.Date(2026, 11, 20, 7, 19, 0, 1e6, time.UTC), Usage: usage, Content: []llm.Block{llm.Thinking{Signature: "x", Redacted: true}}}}},
-		{`{"type":"compaction","id":"1","parentId":null,"timestamp":"x","summary":"s","firstKeptEntryId":"z","tokensBefore":1e3,"fromExtension":true,"details":[1]}`,
-			session.Compaction{Summary: "s", FirstKept: "z", TokensBefore: 1000, FromHook: true}},
-		{`{"type":"branch_summary","id":"1","parentId":null,"timestamp":"x","fromId":"root","summary":"s","fromExtension":true}`,
-			session.BranchSummary{Summary: "s", FromHook: true}},
-		{`{"type":"model_change","id":"1","parentId":null,"timestamp":"x","model":"openrouter/a/b","role":"smol"}`,
-			session.ModelChange{Provider: "openrouter", Model: "a/b", Role: "smol"}},
-		{`{"type":"thinking_level_change","id":"1","parentId":null,"timestamp":"x","thinkingLevel":null,"configured":"auto"}`,
-			session.ThinkingChange{Level: llm.ThinkingOff}},
-		{`{"type":"message","id":"1","parentId":null,"timestamp":"x","message":{"role":"hookMessage","customType":"t","content":"c","display":true}}`,
-			session.CustomMessage{Type: "t", Content: []llm.Block{llm.Text{Text: "c"}}, Display: true}},
+		{
+			`{"type":"message","message":{"role":"user","content":"plain","timestamp":1795159140001},"id":"1","parentId":null,"timestamp":"2026-11-20T07:19:00.001Z"}`,
+			session.Message{Message: llm.Message{Role: llm.User, Time: time.UnixMilli(1795159140001).UTC(), Content: []llm.Block{llm.Text{Text: "plain"}}}},
+		},
+		{
+			`{"type":"message","id":"1","parentId":null,"timestamp":"2026-11-20T07:19:00.001Z","message":{"role":"assistant","content":[{"type":"fallback"},{"type":"redactedThinking","data":"x"}],"usage":{"input":2100.0,"output":88,"cacheRead":-1,"reasoningTokens":3}}}`,
+			session.Message{Message: llm.Message{Role: llm.Assistant, Time: time.Date(2026, 11, 20, 7, 19, 0, 1e6, time.UTC), Usage: usage, Content: []llm.Block{llm.Thinking{Signature: "x", Redacted: true}}}},
+		},
+		{
+			`{"type":"compaction","id":"1","parentId":null,"timestamp":"x","summary":"s","firstKeptEntryId":"z","tokensBefore":1e3,"fromExtension":true,"details":[1]}`,
+			session.Compaction{Summary: "s", FirstKept: "z", TokensBefore: 1000, FromHook: true},
+		},
+		{
+			`{"type":"branch_summary","id":"1","parentId":null,"timestamp":"x","fromId":"root","summary":"s","fromExtension":true}`,
+			session.BranchSummary{Summary: "s", FromHook: true},
+		},
+		{
+			`{"type":"model_change","id":"1","parentId":null,"timestamp":"x","model":"openrouter/a/b","role":"smol"}`,
+			session.ModelChange{Provider: "openrouter", Model: "a/b", Role: "smol"},
+		},
+		{
+			`{"type":"thinking_level_change","id":"1","parentId":null,"timestamp":"x","thinkingLevel":null,"configured":"auto"}`,
+			session.ThinkingChange{Level: llm.ThinkingOff},
+		},
+		{
+			`{"type":"message","id":"1","parentId":null,"timestamp":"x","message":{"role":"hookMessage","customType":"t","content":"c","display":true}}`,
+			session.CustomMessage{Type: "t", Content: []llm.Block{llm.Text{Text: "c"}}, Display: true},
+		},
 		{`{"type":"custom","customType":"t","data":null,"id":"1","parentId":null,"timestamp":"x"}`, session.Custom{Type: "t"}},
 	}
 	for _, tt := range tests {

@@ -61,8 +61,16 @@ func sameFolds(text []byte, a, b *fold) error {
 		}
 	}
 	for _, pair := range [][2]any{
-		{x.leaf, y.leaf}, {x.name, y.name}, {x.problems, y.problems}, {x.bytes, y.bytes}, {x.marks, y.marks},
-		{a.last, b.last}, {string(a.lastID), string(b.lastID)}, {a.lastTime, b.lastTime}, {a.lastPos, b.lastPos}, {a.damaged, b.damaged},
+		{x.leaf, y.leaf},
+		{x.name, y.name},
+		{x.problems, y.problems},
+		{x.bytes, y.bytes},
+		{x.marks, y.marks},
+		{a.last, b.last},
+		{string(a.lastID), string(b.lastID)},
+		{a.lastTime, b.lastTime},
+		{a.lastPos, b.lastPos},
+		{a.damaged, b.damaged},
 	} {
 		if !reflect.DeepEqual(pair[0], pair[1]) {
 			return fmt.Errorf("%v, %v", pair[0], pair[1])

@@ -73,7 +73,7 @@ func BenchmarkOutlineBuild(b *testing.B) {
 			perNode := float64(heap()-before) / float64(c.n)
 			runtime.KeepAlive(o)
 			for b.Loop() {
-				o = NewOutline(src, Default, nil)
+				NewOutline(src, Default, nil)
 			}
 			b.ReportMetric(perNode, "B/node")
 		})

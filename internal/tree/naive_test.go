@@ -223,7 +223,7 @@ func prefix(d *drawn, shift, room int) string {
 	}
 	joined := d.connector
 	s := strings.Join(levels, "")
-	for cut := len(levels); 3*cut > room; {
+	if 3*len(levels) > room {
 		for 3*len(levels)+1 > room && len(levels) > 0 {
 			levels = levels[1:]
 		}
@@ -232,7 +232,6 @@ func prefix(d *drawn, shift, room int) string {
 		if room > 0 {
 			s = "…" + s
 		}
-		break
 	}
 	if d.Fold == Folded && !joined && len([]rune(s))+2 <= room {
 		s += "⊞ "

@@ -179,8 +179,17 @@ func TestIndexMadeElsewhere(t *testing.T) {
 func TestIndexLimit(t *testing.T) {
 	text := strings.Repeat("aäΩ😀 \n", 40_000)
 	for _, c := range []struct{ limit, nodes, want int }{
-		{1, 3, 1}, {2, 3, 2}, {3, 3, 3}, {10, 3, 10}, {100, 3, 100}, {maxLimit, 3, maxLimit}, {maxLimit + 100, 3, maxLimit},
-		{0, 1, 8 << 10}, {0, 20_000, 3355}, {0, 1_000_000, 256}, {-1, 1, 8 << 10},
+		{1, 3, 1},
+		{2, 3, 2},
+		{3, 3, 3},
+		{10, 3, 10},
+		{100, 3, 100},
+		{maxLimit, 3, maxLimit},
+		{maxLimit + 100, 3, maxLimit},
+		{0, 1, 8 << 10},
+		{0, 20_000, 3355},
+		{0, 1_000_000, 256},
+		{-1, 1, 8 << 10},
 	} {
 		x := &Index{Limit: c.limit}
 		x.Fill(func(Node) string { return text }, c.nodes, 100)

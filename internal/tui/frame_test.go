@@ -196,7 +196,7 @@ func TestAnythingGoes(t *testing.T) {
 			if w >= 40 && h >= 10 {
 				fits(rt, d, w, h)
 			}
-			if d.Frame() != d.Frame() {
+			if once, twice := d.Frame(), d.Frame(); once != twice {
 				rt.Fatal("drawn twice, drawn differently")
 			}
 		}

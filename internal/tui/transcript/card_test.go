@@ -103,7 +103,9 @@ func TestDraw(t *testing.T) {
 		tool.Command{Command: "make all && make test && make install && rm -rf build", Output: strings.Repeat("line\n", 30)},
 		tool.Plain{Path: "a.go", Text: "package a\n\nfunc f() {}\n"},
 		tool.Listing{Items: []tool.Item{{Path: "a/b", Line: 1, Text: "x"}}},
-		tool.Image{Path: "a.png"}, tool.Plain{Text: "text"}, nil,
+		tool.Image{Path: "a.png"},
+		tool.Plain{Text: "text"},
+		nil,
 	}
 	for _, v := range views {
 		for _, w := range []int{1, 7, 40, 100} {
