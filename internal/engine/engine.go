@@ -98,8 +98,11 @@ type Engine struct {
 	asks     map[int]chan Answer
 	nextAsk  int
 	steering []Submit
-	waiting  []Submit  // follow-ups
-	then     *Navigate // when the job has ended
+	waiting  []Submit // follow-ups
+	// modeBefore is the permission mode before a path that is in plan mode was
+	// entered; empty while none is.
+	modeBefore string
+	then       *Navigate // when the job has ended
 
 	model    session.ModelRef
 	client   llm.Client

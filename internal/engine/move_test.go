@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"banyan/internal/llm"
 	"banyan/internal/llm/llmtest"
@@ -222,4 +223,51 @@ func TestInMemoryForkReplacesTheSession(t *testing.T) {
 	if got := w.roles(); got != "user u1 | assistant a1 | user u2 differently | assistant b2" {
 		t.Errorf("context %s", got)
 	}
+}
+
+// A path in plan mode is gone on with in plan mode, and left with the mode before.
+func TestPlanModeBelongsToThePath(t *testing.T) {
+	w := &world{t: t, model: llmtest.Script(), dir: t.TempDir()}
+	m, err := session.New("", "/", session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(d session.Data) session.ID {
+		e, err := m.Append(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.ID
+	}
+	user := func(text string) session.Data { return session.Message{Message: llm.UserText(text, time.Now())} }
+	top := add(user("top"))
+	add(session.ModeChange{Mode: "plan"})
+	planned := add(user("planned"))
+	if err := m.Branch(top); err != nil {
+		t.Fatal(err)
+	}
+	free := add(user("free"))
+	w.start(Config{Open: func() (*session.Manager, error) { return m, nil }})
+	mode := func(want string) {
+		t.Helper()
+		var got string
+		_ = w.engine.do(func() error { got = w.engine.cfg.Policy.Mode(); return nil })
+		if got != want {
+			t.Errorf("mode %s, want %s", got, want)
+		}
+	}
+	goTo := func(id session.ID) {
+		w.engine.Send(Navigate{Target: id, At: true})
+		w.moved()
+	}
+	mode("ask")
+	goTo(planned)
+	mode("plan")
+	goTo(free)
+	mode("ask")
+	goTo(planned)
+	w.engine.Send(SetPermission{Mode: "edits"})
+	w.idle()
+	goTo(free)
+	mode("edits")
 }

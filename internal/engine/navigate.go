@@ -44,7 +44,7 @@ func more(n int) string {
 	return fmt.Sprintf(", and so were %d other problems; agent session verify lists them", n)
 }
 
-// restore takes over the state that holds at a leaf: model, thinking level, usage.
+// restore takes over the state that holds at a leaf: model, thinking level, mode.
 func (e *Engine) restore(snap session.Snapshot, c session.Context) {
 	e.recorded, e.recordedLevel = c.Model, c.Thinking
 	e.weigh()
@@ -53,6 +53,33 @@ func (e *Engine) restore(snap session.Snapshot, c session.Context) {
 	}
 	if c.Model != (session.ModelRef{}) && c.Thinking != "" && !e.cfg.ThinkingChosen {
 		e.thinking = c.Thinking
+	}
+	e.followMode(c.Mode)
+}
+
+// planMode is the one mode that a path can ask for: a file never gives leave for more.
+const planMode = "plan"
+
+// followMode goes into plan mode where the path is in it, and back to the mode
+// before where the path is not and the user has not chosen otherwise.
+func (e *Engine) followMode(path string) {
+	policy := e.cfg.Policy
+	mode := policy.Mode()
+	if mode != planMode {
+		e.modeBefore = ""
+	}
+	switch {
+	case path == planMode && mode != planMode:
+		if err := policy.SetMode(planMode); err != nil {
+			e.notice(Failure, "%v", err)
+			return
+		}
+		e.modeBefore = mode
+	case path != planMode && e.modeBefore != "":
+		if err := policy.SetMode(e.modeBefore); err != nil {
+			e.notice(Failure, "%v", err)
+		}
+		e.modeBefore = ""
 	}
 }
 
