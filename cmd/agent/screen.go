@@ -75,7 +75,7 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		Templates: s.templates,
 		Skills:    func(context.Context) ([]tui.Fact, error) { return s.skillFacts(e), nil },
 		Agents:    func(context.Context) ([]tui.Fact, error) { return profileFacts(s.lookAgain(e).Agents), nil },
-		Roles:     func() []tui.Fact { return profileFacts(s.library.Load().Roles) },
+		Roles:     func() []tui.Fact { return profileFacts(s.taught().Roles) },
 		SetRole:   func(_ context.Context, name string) (string, error) { return s.setRole(e, name) },
 
 		History: history.Read, Remember: history.Add,

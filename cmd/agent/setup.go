@@ -35,7 +35,7 @@ type setup struct {
 	roster   *roster
 	env      *tool.Env // nil until the engine has begun
 
-	library atomic.Pointer[skill.Library] // what agents are taught
+	library atomic.Pointer[skill.Library] // what agents are taught; nil until it is needed
 	role    *skill.Profile                // that the agent has; nil for none
 	// changing is held while the user changes what models are told: commands of
 	// the screen run beside each other.
@@ -60,16 +60,12 @@ func (o chatOptions) setUp(ctx context.Context) (*setup, error) {
 	return s, nil
 }
 
-// readConfig finds the folders, and reads the settings and what agents are taught.
+// readConfig finds the folders, and reads the settings.
 func (s *setup) readConfig() error {
 	if err := s.findFolders(); err != nil {
 		return err
 	}
-	if err := s.readSettings(); err != nil {
-		return err
-	}
-	s.findSkills()
-	return nil
+	return s.readSettings()
 }
 
 func (s *setup) findFolders() (err error) {
@@ -205,6 +201,7 @@ func (s *setup) prepare(cfg *engine.Config) (err error) {
 	if cfg.Policy, err = s.policy(strength); err != nil {
 		return err
 	}
+	cfg.Notices = append(cfg.Notices, s.skillFaults()...)
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	cfg.System = s.systemPrompt()
@@ -239,7 +236,7 @@ func (s *setup) policy(box sandbox.Strength) (*permission.Policy, error) {
 	}
 	policy := permission.New(permission.Workspace{
 		Dir: s.env.Dir, Dirs: s.env.Dirs(), Home: home, Path: os.Getenv("PATH"), Boxed: box == sandbox.Full,
-		Readable:  append(s.library.Load().Places(), s.env.Temp()),
+		Readable:  append(s.taught().Places(), s.env.Temp()),
 		Protected: []string{s.paths.Config, s.paths.Data, s.paths.State},
 	}, rules...)
 	mode := s.settings.Permissions.DefaultMode
@@ -283,7 +280,7 @@ func (s *setup) systemPrompt() string {
 	if text := instructions.Text(instructions.Load(s.paths.Config, s.project, s.Cwd)); text != "" {
 		parts = append(parts, text)
 	}
-	if text := s.library.Load().Catalogue(); text != "" {
+	if text := s.taught().Catalogue(); text != "" {
 		parts = append(parts, text)
 	}
 	if s.role != nil {

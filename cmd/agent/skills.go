@@ -30,18 +30,32 @@ func (s *setup) findSkills() {
 	s.library.Store(skill.Load(skill.Where{Config: s.paths.Config, Home: home, Root: s.project, Cwd: s.Cwd}))
 }
 
-// beginRole takes the role that --role names, and says how many files are not
-// used. The role's model goes after that of a flag and before that of a session
-// and of the settings.
-func (s *setup) beginRole() error {
-	if n := len(s.library.Load().Faults()); n > 0 {
-		s.Notices = append(s.Notices, engine.Notice{Level: engine.Note, Text: fmt.Sprintf(
-			"Not used, because something is wrong with them: %d files of skills, prompts, roles or agents. /skills says what.", n)})
+// taught is what was found. It is looked for when it is first needed, which for a
+// screen is beside its first frame.
+func (s *setup) taught() *skill.Library {
+	if s.library.Load() == nil {
+		s.findSkills()
 	}
+	return s.library.Load()
+}
+
+// skillFaults says how many files are not used.
+func (s *setup) skillFaults() []engine.Notice {
+	n := len(s.taught().Faults())
+	if n == 0 {
+		return nil
+	}
+	return []engine.Notice{{Level: engine.Note, Text: fmt.Sprintf(
+		"Not used, because something is wrong with them: %d files of skills, prompts, roles or agents. /skills says what.", n)}}
+}
+
+// beginRole takes the role that --role names. Its model goes after that of a flag
+// and before that of a session and of the settings.
+func (s *setup) beginRole() error {
 	if s.opts.role == "" {
 		return nil
 	}
-	role, err := s.library.Load().Role(s.opts.role)
+	role, err := s.taught().Role(s.opts.role)
 	if err != nil {
 		return usageError{err}
 	}
@@ -77,7 +91,7 @@ func (s *setup) setRole(e *engine.Engine, name string) (string, error) {
 		e.Send(engine.Reconfigure{System: s.systemPrompt()})
 		return "No role any more. The model stays as it is.", nil
 	}
-	role, err := s.library.Load().Role(name)
+	role, err := s.taught().Role(name)
 	if err != nil {
 		return "", err
 	}
@@ -104,9 +118,9 @@ func (s *setup) setRole(e *engine.Engine, name string) (string, error) {
 func (s *setup) lookAgain(e *engine.Engine) *skill.Library {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	before := s.library.Load()
+	before := s.taught()
 	s.findSkills()
-	l := s.library.Load()
+	l := s.taught()
 	if l.Catalogue() != before.Catalogue() {
 		e.Send(engine.Reconfigure{System: s.systemPrompt(), Rules: s.skillRules()})
 	}
@@ -116,7 +130,7 @@ func (s *setup) lookAgain(e *engine.Engine) *skill.Library {
 // skillTool gives skills to models.
 func (s *setup) skillTool() tool.Tool {
 	return tool.Skill(func(name string) (text, path string, err error) {
-		found, err := s.library.Load().Skill(name)
+		found, err := s.taught().Skill(name)
 		if err != nil {
 			return "", "", err
 		}
@@ -132,7 +146,7 @@ func (s *setup) skillTool() tool.Tool {
 // made. Which of them links lead out of is the policy's to see.
 func (s *setup) skillRules() []permission.Rule {
 	var rules []permission.Rule
-	for _, place := range s.library.Load().Places() {
+	for _, place := range s.taught().Places() {
 		pattern := "/" + globLiteral.Replace(place)
 		if rule, err := permission.ParseRule(permission.Allow, "Read("+pattern+")", permission.Source{Name: "the skills"}); err == nil {
 			rules = append(rules, rule)
@@ -157,7 +171,7 @@ func (s *setup) expand(ctx context.Context, text string) (engine.Submit, error) 
 		}
 	}
 	if called, ok := strings.CutPrefix(name, skillPrefix); ok {
-		if _, err := s.library.Load().Skill(called); err != nil {
+		if _, err := s.taught().Skill(called); err != nil {
 			return engine.Submit{}, usageError{err}
 		}
 		return engine.Submit{}, usagef("the skill %s is for models only", called)
@@ -199,7 +213,7 @@ func typed(name, args string) string { return strings.TrimSpace("/" + name + " "
 
 // templates are the commands that skills and templates make.
 func (s *setup) templates() []tui.Template {
-	l := s.library.Load()
+	l := s.taught()
 	var all []tui.Template
 	for _, t := range l.Templates {
 		all = append(all, tui.Template{Name: t.Name, Args: t.Args, Help: t.Description, Expand: func(_ context.Context, args string) (engine.Submit, error) {
@@ -225,7 +239,11 @@ func (s *setup) skillFacts(e *engine.Engine) []tui.Fact {
 		facts = append(facts, tui.Fact{Name: "/" + skillPrefix + found.Name, Text: found.Description + from(found.Source)})
 	}
 	for _, t := range l.Templates {
-		facts = append(facts, tui.Fact{Name: "/" + t.Name, Text: t.Description + from(t.Source)})
+		fact := tui.Fact{Name: "/" + t.Name, Text: t.Description + from(t.Source)}
+		if tui.Reserved(t.Name) {
+			fact = tui.Fact{Name: "not used", Text: t.Path + ": /" + t.Name + " is a command of this program"}
+		}
+		facts = append(facts, fact)
 	}
 	for _, p := range l.Problems {
 		facts = append(facts, tui.Fact{Name: "not used", Text: p.String()})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -97,6 +98,7 @@ func TestTerminalSkills(t *testing.T) {
 	put(t, h.work, ".agents/commands/look.md", "---\ndescription: Looks at a file\nargument-hint: <file>\n---\nread $1")
 	put(t, h.work, ".agents/roles/gardener.md", "You grow things.")
 	put(t, h.work, ".agents/skills/bad.md", "nothing")
+	put(t, h.work, ".claude/commands/tree.md", "Draw a tree.")
 	put(t, h.work, ".claude/agents/helper.md", "---\ndescription: Helps\ntools: Read\n---\nHelp.")
 	tm := start(t, h, 120, 40)
 	tm.see("offline", "its .agents has no effect")
@@ -110,7 +112,7 @@ func TestTerminalSkills(t *testing.T) {
 	tm.see("remember the milk", "/look notes.md")
 	put(t, h.work, ".banyan/skills/new.md", "---\ndescription: Newly written\n---\nlist .")
 	tm.send("/skills" + enter)
-	tm.see("Looks at a file", "/skill:new", "Newly written", "not used", "it has no description")
+	tm.see("Looks at a file", "/skill:new", "Newly written", "not used", "it has no description", "/tree is a command of this program")
 	tm.send("q/agents" + enter)
 	tm.see("helper", "Helps")
 	tm.send("q/role gardener" + enter)
@@ -138,5 +140,43 @@ func TestTerminalSkills(t *testing.T) {
 	}
 	if n := bytes.Count(data, []byte(`"customType":"banyan.skill"`)); n != 1 {
 		t.Errorf("the skill is recorded %d times", n)
+	}
+}
+
+// The model and thinking level of a flag go before those of the role, these
+// before the session's, these before the settings'.
+func TestRoleChoosesTheModel(t *testing.T) {
+	h := newHome(t)
+	put(t, h.work, ".agents/roles/quick.md", "---\nmodel: anthropic/claude-haiku-4-5\n---\nBe quick.")
+	put(t, h.dir, ".config/banyan/settings.json", `{"model": "anthropic/claude-opus-4-5"}`)
+	var d llmtest.Anthropic
+	for _, c := range []struct{ flags, model string }{
+		{"", "claude-opus-4-5"},
+		{"--role quick", "claude-haiku-4-5"},
+		{"-c", "claude-haiku-4-5"},
+		{"-c -m anthropic/claude-sonnet-4-5", "claude-sonnet-4-5"},
+		{"-c", "claude-sonnet-4-5"},
+		{"-c --role quick", "claude-haiku-4-5"},
+		{"-c --role quick -m anthropic/claude-sonnet-4-5", "claude-sonnet-4-5"},
+	} {
+		server := llmtest.NewServer(t, d, llmtest.Stream(d.Frames(llmtest.Reply{Parts: []llmtest.Part{{Text: "Yes."}}})...))
+		args := append([]string{"-p", "--trust"}, strings.Fields(c.flags)...)
+		out, errs, err := h.agent(t, anthropicEnv(server.URL), append(args, "go on")...)
+		if err != nil || !strings.Contains(out, "Yes.") {
+			t.Fatalf("%s: %v\n%s\n%s", c.flags, err, out, errs)
+		}
+		var asked struct {
+			Model  string
+			System json.RawMessage
+		}
+		if err := json.Unmarshal(server.Received()[0].Body, &asked); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(asked.Model, c.model) {
+			t.Errorf("with %q %s was asked, not %s", c.flags, asked.Model, c.model)
+		}
+		if has := bytes.Contains(asked.System, []byte("Be quick.")); has != strings.Contains(c.flags, "--role") {
+			t.Errorf("with %q the role is told: %v", c.flags, has)
+		}
 	}
 }

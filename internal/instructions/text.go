@@ -75,6 +75,8 @@ func Plain(data []byte) (string, error) {
 // stay, which words and emoji are made with.
 func hidden(r rune) bool {
 	switch {
+	case ' ' <= r && r <= '~': // nearly all there is, without a look at the tables
+		return false
 	case r == '\n' || r == '\t' || r == '\u200C' || r == '\u200D' || r == '\u00AD':
 		return false
 	case r >= 0xE0100 && r <= 0xE01EF: // variation selectors that carry data

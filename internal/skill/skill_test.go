@@ -32,7 +32,7 @@ func world(t *testing.T, archive string) skill.Where {
 	return w
 }
 
-func write(t *testing.T, path, text string) {
+func write(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)

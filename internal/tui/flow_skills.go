@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 
 	"banyan/internal/tui/editor"
 
@@ -75,6 +76,12 @@ func (m *Model) setRole(name string) tea.Cmd {
 		}
 		return doneMsg(done)
 	}
+}
+
+// Reserved says whether the screen has a command of that name, whose place no
+// template takes.
+func Reserved(name string) bool {
+	return slices.ContainsFunc(commands(), func(c command) bool { return c.is(name) })
 }
 
 func roleNames(m *Model) []editor.Candidate {
