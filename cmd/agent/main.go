@@ -99,6 +99,6 @@ reached, 130 interrupted.`,
 		return usageError{suggestFlag(cmd, err)}
 	})
 	o.flags(root)
-	root.AddCommand(sessionCommand(), modelsCommand(), loginCommand(), logoutCommand(), permissionsCommand(&o), versionCommand())
+	root.AddCommand(sessionCommand(), modelsCommand(), statsCommand(), loginCommand(), logoutCommand(), permissionsCommand(&o), versionCommand())
 	return root
 }
