@@ -100,13 +100,17 @@ func (s *idSet) settle() bool {
 	if len(pushed) > s.placed || 2*len(s.keys) > len(s.slots) {
 		return s.build(len(s.keys))
 	}
+	mask := uint64(len(s.slots) - 1)
 	for _, key := range pushed {
-		slot, free := s.slotFor(s.slots, key)
-		if !free {
-			return false
+		i := s.hash(key) & mask
+		for s.slots[i] != 0 {
+			if s.same(s.keys[s.slots[i]-1], key) {
+				return false
+			}
+			i = (i + 1) & mask
 		}
 		s.placed++
-		atomic.StoreInt32(&s.slots[slot], int32(s.placed))
+		atomic.StoreInt32(&s.slots[i], int32(s.placed))
 	}
 	return true
 }
@@ -120,31 +124,19 @@ func (s *idSet) build(n int) bool {
 	for size < 2*n {
 		size *= 2
 	}
-	slots := make([]int32, size)
+	slots, mask := make([]int32, size), uint64(size-1)
 	for n, key := range s.keys {
-		slot, free := s.slotFor(slots, key)
-		if !free {
-			return false
+		i := s.hash(key) & mask
+		for slots[i] != 0 {
+			if s.same(s.keys[slots[i]-1], key) {
+				return false
+			}
+			i = (i + 1) & mask
 		}
-		slots[slot] = int32(n + 1)
+		slots[i] = int32(n + 1)
 	}
 	s.slots, s.placed = slots, len(s.keys)
 	return true
-}
-
-// slotFor is the slot of a key that is to be placed; not free where the id is
-// there already.
-func (s *idSet) slotFor(slots []int32, key uint64) (slot uint64, free bool) {
-	mask := uint64(len(slots) - 1)
-	for i := s.hash(key) & mask; ; i = (i + 1) & mask {
-		n := slots[i]
-		if n == 0 {
-			return i, true
-		}
-		if s.same(s.keys[n-1], key) {
-			return i, false
-		}
-	}
 }
 
 // same tells whether two keys are the same id.
@@ -154,9 +146,9 @@ func (s *idSet) same(a, b uint64) bool {
 
 func (s *idSet) hash(key uint64) uint64 {
 	if key&odd != 0 {
-		return hashID(s.odds[key&^odd], key, false)
+		return maphash.String(idHashSeed, string(s.odds[key&^odd]))
 	}
-	return hashID[ID]("", key, true)
+	return hashKey(key)
 }
 
 // find is the node of an id, tree.None where there is none.
@@ -197,6 +189,10 @@ func hashID[T ID | []byte](id T, key uint64, plain bool) uint64 {
 	if !plain {
 		return maphash.String(idHashSeed, string(id))
 	}
+	return hashKey(key)
+}
+
+func hashKey(key uint64) uint64 {
 	hi, lo := bits.Mul64(key^idSeed[0], idSeed[1])
 	return hi ^ lo
 }
