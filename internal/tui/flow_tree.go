@@ -154,21 +154,27 @@ func (m *Model) goTo(target session.ID, itself bool, t trip) tea.Cmd {
 // askInterrupt asks what is to become of what runs, if anything does, before
 // going to an entry. A session that cannot be written is left for a copy.
 func (m *Model) askInterrupt(target session.ID, leave func(interrupt bool) tea.Cmd) tea.Cmd {
-	stay := func() tea.Cmd { return nil }
 	switch {
 	case m.session.ReadOnly() != "":
-		m.choose("This session is read-only: "+m.session.ReadOnly(),
-			way{"Branch", "go on from there in a new session file", func() tea.Cmd { return m.forkAt(target) }},
-			way{"Stay", "look around", stay})
+		return m.offerCopy(target)
 	case m.running != nil:
 		m.choose("A "+m.running.What+" is running",
 			way{"Interrupt it", "and go there", func() tea.Cmd { return leave(true) }},
 			way{"Let it run", "and stay", stay})
-	default:
-		return leave(false)
+		return nil
 	}
+	return leave(false)
+}
+
+// offerCopy offers to go on from an entry elsewhere, where that cannot be done here.
+func (m *Model) offerCopy(target session.ID) tea.Cmd {
+	m.choose("This session is read-only: "+m.session.ReadOnly(),
+		way{"Branch", "go on from there in a new session file", func() tea.Cmd { return m.forkAt(target) }},
+		way{"Stay", "look around", stay})
 	return nil
 }
+
+func stay() tea.Cmd { return nil }
 
 // isHere says whether an entry is the leaf, or nothing but bookkeeping came after it.
 func (m *Model) isHere(target session.ID) bool {

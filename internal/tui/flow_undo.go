@@ -35,6 +35,9 @@ func (m *Model) undo(string) tea.Cmd {
 		m.refuse("There is no turn to take back")
 		return nil
 	}
+	if m.session.ReadOnly() != "" {
+		return m.offerCopy(turn)
+	}
 	return m.navigate(engine.Navigate{Target: turn, Interrupt: m.running != nil}, trip{
 		did: "Took the last turn back", undo: "/redo brings it again",
 		then: func(ev engine.Moved) tea.Cmd {
@@ -61,6 +64,9 @@ func (m *Model) redo(string) tea.Cmd {
 	if !ok {
 		m.refuse("There is no turn to bring back")
 		return nil
+	}
+	if m.session.ReadOnly() != "" {
+		return m.offerCopy(to)
 	}
 	return m.navigate(engine.Navigate{Target: to, At: true, Interrupt: m.running != nil}, trip{
 		did: "Brought the turn back", undo: "/undo takes it again",

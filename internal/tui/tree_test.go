@@ -222,6 +222,7 @@ func TestReadOnlyTreeOffersABranch(t *testing.T) {
 	d.Emit(engine.Opened{Session: m.Snapshot()})
 	d.Press("esc", "esc", "home", "enter").Sees("read-only", "Branch").Press("enter")
 	d.WasSent(engine.Fork{Target: "00000001"})
+	run(d, "/undo").Sees("read-only", "Branch").WasSent()
 }
 
 func TestTreeStateIsKept(t *testing.T) {
