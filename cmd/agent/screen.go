@@ -54,16 +54,16 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		Vi: set.Vim, NoMouse: !set.Mouse, NoTitle: !set.Title, NoProgress: set.ReducedMotion,
 		Notify: notifyWay(set.Notifications, os.Getenv), TreeFilter: set.TreeFilter, SummaryPrompt: set.BranchSummary.Prompt,
 
-		Models:   func(context.Context) ([]tui.Choice, error) { return s.roster.choices(), nil },
-		Sessions: func(context.Context) ([]tui.Session, error) { return sessions(s.paths) },
-		Files:    func(ctx context.Context) ([]string, error) { return tool.Files(ctx, s.Cwd) },
-		Branch:   func(context.Context) string { return vcs.Branch(s.Cwd) },
-		Image:    clipboardImage,
-		Copy:     clipboard.TextWriter(),
-		DeleteSession: func(_ context.Context, path string) error {
-			return session.Trash(path, s.paths.TrashDir())
-		},
-		Settings: s.listSettings,
+		Models:        func(context.Context) ([]tui.Choice, error) { return s.roster.choices(), nil },
+		Sessions:      func(context.Context) ([]tui.Session, error) { return sessions(s.paths) },
+		Files:         func(ctx context.Context) ([]string, error) { return tool.Files(ctx, s.Cwd) },
+		Branch:        func(context.Context) string { return vcs.Branch(s.Cwd) },
+		Image:         clipboardImage,
+		Copy:          clipboard.TextWriter(),
+		DeleteSession: func(_ context.Context, path string) error { return trash(s.paths, path) },
+		RenameSession: func(_ context.Context, path, name string) error { return rename(path, name) },
+		Preview:       func(_ context.Context, path string) ([]tui.Said, error) { return previewSession(path) },
+		Settings:      s.listSettings,
 		SaveSetting: func(_ context.Context, name, value string) error {
 			return saveSetting(s.paths.UserFile(), name, value)
 		},
@@ -188,7 +188,7 @@ func sessions(paths config.Paths) ([]tui.Session, error) {
 		if f.Err == "" {
 			list = append(list, tui.Session{
 				Path: f.Path, ID: f.ID, Name: f.Name, First: f.Prompt, Cwd: f.Cwd,
-				Modified: f.Modified, Messages: f.Messages,
+				Modified: f.Modified, Messages: f.Messages, Branches: f.Branches, Parent: f.Parent,
 			})
 		}
 	}

@@ -26,6 +26,7 @@ func sections(overrides map[string][]string) []section {
 		{"Screen", keymap.New(bindings(), overrides).Rows()},
 		{"Editor", keymap.New(editor.Bindings(), overrides).Rows()},
 		{"Lists", keymap.New(picker.Bindings(), overrides).Rows()},
+		{"Sessions", keymap.New(sessionKeys(), overrides).Rows()},
 		{"Tree", keymap.New(treeview.Bindings(), overrides).Rows()},
 		{"Approval", keymap.New(approvalKeys(), overrides).Rows()},
 		{"Texts", keymap.New(pagerKeys(), overrides).Rows()},

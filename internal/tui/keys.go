@@ -72,6 +72,7 @@ func KeyRows() []keymap.Row {
 	rows = append(rows, keymap.New(promptKeys(), nil).Rows()...)
 	rows = append(rows, keymap.New(editor.Bindings(), nil).Rows()...)
 	rows = append(rows, keymap.New(picker.Bindings(), nil).Rows()...)
+	rows = append(rows, keymap.New(sessionKeys(), nil).Rows()...)
 	rows = append(rows, keymap.New(treeview.Bindings(), nil).Rows()...)
 	return append(rows, keymap.New(approvalKeys(), nil).Rows()...)
 }

@@ -234,19 +234,6 @@ func TestChoosingAModel(t *testing.T) {
 	d.WasSent(engine.SetModel{Model: session.ModelRef{Provider: "openai", Model: "gpt"}}).Misses("Opus")
 }
 
-func TestResume(t *testing.T) {
-	d := tuitest.New(t, func(o *tui.Options) {
-		o.Sessions = func(contextT) ([]tui.Session, error) {
-			return []tui.Session{
-				{Path: "/s/a", ID: "aaaaaaaa-1", First: "fix the parser", Cwd: "/home/ada/engine", Modified: tuitest.Start.Add(-time.Hour), Messages: 4},
-				{Path: "/s/b", ID: "bbbbbbbb-1", Name: "elsewhere", Cwd: "/tmp", Modified: tuitest.Start},
-			}, nil
-		}
-	}).Open()
-	d.Type("/resume").Press("enter").Sees("fix the parser", "1h ago · 4 messages · aaaaaaaa-1").Misses("elsewhere")
-	d.Press("ctrl+a").Sees("elsewhere").Press("down", "enter").WasSent(engine.Open{Path: "/s/b"})
-}
-
 func TestHelpIsTheTables(t *testing.T) {
 	d := tuitest.New(t).Open()
 	d.Press("?").Sees("Commands and keys", "/new").Press("end").Sees("Texts", "Home, g", "Answers in words")
@@ -436,21 +423,6 @@ func TestLeavingWithUnsavedEntries(t *testing.T) {
 	d.Press("ctrl+d", "end", "enter")
 	if !d.Quit() {
 		t.Error("the last choice is to leave")
-	}
-}
-
-func TestDeletingASession(t *testing.T) {
-	var deleted []string
-	d := tuitest.New(t, func(o *tui.Options) {
-		o.Sessions = func(contextT) ([]tui.Session, error) {
-			return []tui.Session{{Path: "/s/a", First: "one", Cwd: "/home/ada/engine"}, {Path: "/s/b", First: "two", Cwd: "/home/ada/engine"}}, nil
-		}
-		o.DeleteSession = func(_ contextT, path string) error { deleted = append(deleted, path); return nil }
-	}).Open()
-	d.Type("/resume").Press("enter").Press("down", "ctrl+d").Sees("Delete two?").Press("enter").Sees("Sessions of this folder", "two")
-	d.Press("ctrl+d", "down", "enter").Misses("two").Sees("one")
-	if len(deleted) != 1 || deleted[0] != "/s/b" {
-		t.Errorf("deleted %q", deleted)
 	}
 }
 

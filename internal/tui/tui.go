@@ -60,7 +60,9 @@ type Options struct {
 	Roles     func() []Fact                                          // of /role; asked at once
 	SetRole   func(ctx context.Context, name string) (string, error) // empty name: none; says what was done
 
-	DeleteSession func(ctx context.Context, path string) error
+	DeleteSession func(ctx context.Context, path string) error       // to the trash
+	RenameSession func(ctx context.Context, path, name string) error // empty name: none; never of the open one
+	Preview       func(ctx context.Context, path string) ([]Said, error)
 	Settings      func(context.Context) ([]Setting, error)
 	SaveSetting   func(ctx context.Context, name, value string) error // empty value: as usual
 	Providers     func() []string                                     // that Login knows
@@ -100,7 +102,13 @@ type Session struct {
 	Cwd      string
 	Modified time.Time
 	Messages int
+	Branches int    // ends of paths
+	Parent   string // path or id of the session that it was forked from; empty if none
 }
+
+// Said is a message for a preview, in order: who said it and the text, which
+// may be cut.
+type Said struct{ Who, Text string }
 
 // Model is the screen. Only Bubble Tea's goroutine touches it.
 type Model struct {

@@ -9,6 +9,7 @@
 package picker
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,7 @@ type Item struct {
 	Title  string
 	Detail string // after the title, dimmed
 	Mark   string // before the title: one cell, e.g. of what holds now
+	Lead   string // before the title while nothing is filtered, e.g. the lines of a tree
 	// Search is what the filter looks at; Title and Detail if empty. What it
 	// finds is marked if the title comes first in it.
 	Search string
@@ -56,6 +58,11 @@ type Options struct {
 	// Keep leaves the list open after a choice, for flows that may come back to it.
 	Keep    bool
 	Actions []Action
+	// Hints are more keys, and what they do, for the last line: of whoever opened
+	// the list and handles them.
+	Hints [][2]string
+	// InOrder leaves what matches in the order of the items, instead of the best first.
+	InOrder bool
 	Query   string              // to begin with
 	Keys    map[string][]string // overrides of [Bindings] by id
 }
@@ -101,6 +108,13 @@ func (m *Model) Index() int {
 	}
 	return m.matches[m.cursor].Index
 }
+
+// SetTitle changes the title.
+func (m *Model) SetTitle(text string) { m.opts.Title = text }
+
+// SetInOrder changes whether what matches stays in the order of the items. It
+// holds from the next ranking on: call [Model.SetItems] after it.
+func (m *Model) SetInOrder(on bool) { m.opts.InOrder = on }
 
 // SetEmpty is shown while there are no items.
 func (m *Model) SetEmpty(text string) { m.opts.Empty = text }
@@ -148,7 +162,7 @@ func (m *Model) Update(msg tea.Msg) (done bool, cmd tea.Cmd) {
 
 // click chooses the item of a row.
 func (m *Model) click(y int) (bool, tea.Cmd) {
-	i := m.top(m.page) + y - (m.itemsAt())
+	i := m.top(m.page) + y - m.itemsAt()
 	if y < m.itemsAt() || i >= min(len(m.matches), m.top(m.page)+m.page) {
 		return false, nil
 	}
@@ -221,6 +235,9 @@ func (m *Model) filter(query string) {
 func (m *Model) rank() {
 	items := m.opts.Items
 	m.matches = fuzzy.Rank(m.query, len(items), func(i int) string { return items[i].text() }, 0)
+	if m.opts.InOrder {
+		slices.SortFunc(m.matches, func(a, b fuzzy.Match) int { return a.Index - b.Index })
+	}
 	m.cursor = 0
 }
 
@@ -266,6 +283,12 @@ func (m *Model) itemsAt() int { return (m.around() + 1) / 2 }
 func (m *Model) Height(_, limit int) int {
 	m.airy = limit >= airyFrom
 	h := min(max(len(m.opts.Items), 1)+m.around(), limit)
+	m.page = max(1, h-m.around())
+	return h
+}
+
+// Stretch gives the list more rows than [Model.Height] wanted.
+func (m *Model) Stretch(h int) int {
 	m.page = max(1, h-m.around())
 	return h
 }
@@ -336,6 +359,9 @@ func (m *Model) foot(w int) string {
 	for _, a := range m.opts.Actions {
 		hint(a.Key, a.Help)
 	}
+	for _, h := range m.opts.Hints {
+		hint(h[0], h[1])
+	}
 	hint(m.keys.Key("picker.close"), "closes")
 	return rich.Draw(rich.Truncate(line, w)).Text
 }
@@ -346,10 +372,18 @@ func (m *Model) column(top, rows, w int) int {
 	widest := 0
 	for i := top; i < len(m.matches) && i < top+rows; i++ {
 		if it := m.opts.Items[m.matches[i].Index]; it.Detail != "" {
-			widest = max(widest, rich.Width(inert.Line(it.Title)))
+			widest = max(widest, m.lead(it)+rich.Width(inert.Line(it.Title)))
 		}
 	}
 	return min(widest, w/2)
+}
+
+// lead is the width of what stands before an item's title.
+func (m *Model) lead(it Item) int {
+	if m.query != "" {
+		return 0
+	}
+	return rich.Width(inert.Line(it.Lead))
 }
 
 // row draws one item, what matched of its title marked.
@@ -366,6 +400,9 @@ func (m *Model) row(i, w, titles int) string {
 		line = append(line, rich.Chrome(inert.Line(it.Mark)+" ", m.theme.Active.On(below)))
 	}
 	title := m.marked(it, match, below)
+	if m.lead(it) > 0 {
+		title = append([]rich.Span{rich.Chrome(inert.Line(it.Lead), m.theme.Faint.On(below))}, title...)
+	}
 	if it.Detail != "" {
 		gap := max(0, titles-rich.LineWidth(title)) + 2
 		title = append(title, rich.Chrome(strings.Repeat(" ", gap)+inert.Line(it.Detail), m.theme.Dim.On(below)))

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"banyan/internal/config"
+	"banyan/internal/llm"
+	"banyan/internal/session"
+)
+
+// kept writes a session of a few messages and gives its path.
+func keptSession(t *testing.T, dir string, prompts ...string) string {
+	t.Helper()
+	m, err := session.New(dir, "/work", session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range prompts {
+		_, err := m.AppendAll(session.Message{Message: llm.UserText(p, time.Now())}, session.Message{Message: llm.Message{
+			Role: llm.Assistant, Time: time.Now(), StopReason: llm.StopEnd, Content: []llm.Block{llm.Text{Text: "re: " + p}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := m.Snapshot().Path()
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTrashIsNeverTheEnd(t *testing.T) {
+	for _, desktop := range []bool{true, false} {
+		dir := t.TempDir()
+		paths := config.Paths{Data: filepath.Join(dir, "share", "banyan")}
+		want := filepath.Join(paths.Data, "trash", "files")
+		if desktop {
+			if err := os.MkdirAll(paths.TrashDir(), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			want = filepath.Join(paths.TrashDir(), "files")
+		}
+		path := keptSession(t, filepath.Join(paths.Data, "sessions"), "hello")
+		if err := trash(paths, path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("desktop %v: it is still there: %v", desktop, err)
+		}
+		if _, err := os.Stat(filepath.Join(want, filepath.Base(path))); err != nil {
+			t.Errorf("desktop %v: %v", desktop, err)
+		}
+	}
+}
+
+func TestRename(t *testing.T) {
+	path := keptSession(t, t.TempDir(), "hello")
+	for _, name := range []string{"a name", "another", ""} {
+		if err := rename(path, name); err != nil {
+			t.Fatal(err)
+		}
+		m, err := session.Open(path, session.Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Snapshot().Name(); got != name {
+			t.Errorf("it is called %q, want %q", got, name)
+		}
+		m.Close()
+	}
+	held, err := session.Open(path, session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if err := rename(path, "x"); err == nil {
+		t.Error("a session that is open elsewhere was renamed")
+	}
+}
+
+func TestPreviewIsTheEnd(t *testing.T) {
+	long := strings.Repeat("世", previewBytes)
+	said, err := previewSession(keptSession(t, t.TempDir(), "one", "two", "three", "four", "five", long))
+	if err != nil || len(said) != previewMessages || said[0].Who != "You" || said[0].Text != "three" {
+		t.Fatalf("%v: %d, %+v", err, len(said), said)
+	}
+	last := said[len(said)-1]
+	if last.Who != "Agent" || len(last.Text) > previewBytes || !strings.HasPrefix(last.Text, "re: 世") {
+		t.Errorf("%.40q of %d bytes", last.Text, len(last.Text))
+	}
+}

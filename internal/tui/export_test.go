@@ -1,0 +1,4 @@
+package tui
+
+// ForkTree is for tests.
+var ForkTree = forkTree
