@@ -32,6 +32,7 @@ type witness struct {
 	seen     map[string]bool
 	requests int
 	answers  int
+	first    time.Time // when the first request since requested came
 }
 
 // ServeHTTP implements [http.Handler].
@@ -45,7 +46,9 @@ func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		w.t.Errorf("the provider would refuse the request: %v\n%.2000s", err, body)
 	}
 	w.mu.Lock()
-	w.requests++
+	if w.requests++; w.requests == 1 {
+		w.first = time.Now()
+	}
 	w.answers++
 	n := w.answers
 	for _, m := range marker.FindAll(body, -1) {
@@ -135,19 +138,24 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	const lives = 25 // of a conversation: a longer one costs more and proves no more
 	kills := times(15, 150, 10_000)
 	var c *talk
-	var full time.Duration // how long a whole run takes here and now
+	var asks, full time.Duration // how long a run takes here and now, until it asks and as a whole
 	killed, torn, acknowledged := 0, 0, 0
 	when := map[int]int{} // by the number of requests that had come
 	for i := 0; killed < kills; i++ {
 		if i%lives == 0 {
 			c = newTalk(t)
 			c.run(t, 0)
+			c.w.requested()
 			begun := time.Now()
 			c.run(t, 0)
-			full = time.Since(begun)
+			asks, full = c.w.first.Sub(begun), time.Since(begun)
 			c.w.requested()
 		}
-		dead, _ := c.run(t, time.Duration(1+rand.Int64N(int64(full))))
+		life := rand.N(asks)
+		if i%4 > 0 { // most kills where the most is at stake
+			life = asks + rand.N(full-asks)
+		}
+		dead, _ := c.run(t, 1+life)
 		if dead {
 			killed++
 			when[c.w.requested()]++
