@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -444,4 +445,52 @@ func checkAfterCut(t *testing.T, disk *fstest.Mem, path string, promised int, wh
 	if _, err := m.Append(user("on we go")); err != nil {
 		t.Errorf("%s: the next append: %v", when, err)
 	}
+}
+
+// TestOpeningKeepsNoBytesOfTheScan: the buffer that a file was scanned in is used
+// again for the next file, so nothing of a session may point into it.
+func TestOpeningKeepsNoBytesOfTheScan(t *testing.T) {
+	texts := map[string]string{
+		"marks": withHeader(
+			`{"type":"session","version":3,"id":"the-session","timestamp":"2026-11-20T07:00:00.000Z","cwd":"/w","title":"a title"}`,
+			msg("odd", "", "text"),
+			msg("odd", "", "other text"),
+			`{"type":"label","id":"00000002","parentId":"odd","timestamp":"2026-11-20T07:00:00.000Z","targetId":"odd","label":"a label"}`,
+			`{"type":"foreign","id":"00000003","parentId":"missing","timestamp":"2026-11-20T07:00:00.000Z"}`,
+			`{"type":"custom","id":"00000004","parentId":"odd","timestamp":"2026-11-20T07:00:00.000Z","customType":"`+session.PositionType+`"}`,
+		),
+	}
+	for _, old := range oldFiles {
+		texts[old.name] = file(old.lines...)
+	}
+	other := writeBytes(t, []byte(withHeader(
+		`{"type":"session","version":3,"id":"xxxxxxxxxxxxxxxxxxxxxx","timestamp":"2020-01-01T00:00:00.000Z","cwd":"/xxx"}`,
+		strings.Repeat("x", 100_000),
+	)))
+	for name, text := range texts {
+		s := look(t, writeBytes(t, []byte(text)))
+		before := described(t, s)
+		for range 4 { // a pool may give another buffer first
+			look(t, other)
+		}
+		if after := described(t, s); after != before {
+			t.Errorf("%s was\n%s\nand is, after another file was opened,\n%s", name, before, after)
+		}
+	}
+}
+
+// described is all that a snapshot holds, in words.
+func described(t *testing.T, s session.Snapshot) string {
+	text := fmt.Sprintf("%+v %q %v %v\n", s.Header(), s.Name(), s.Labels(), s.Problems())
+	for row, err := range s.Rows() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(line) + "\n"
+	}
+	return text
 }
