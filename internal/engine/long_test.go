@@ -116,7 +116,7 @@ func ranges(all []int) string {
 // end, exactly once, and no request is ever refused in a way that the user sees.
 func TestLongConversation(t *testing.T) {
 	turns := 2000
-	if testing.Short() {
+	if testing.Short() || raced {
 		turns = 200
 	}
 	dice := rand.New(rand.NewPCG(1, 2))

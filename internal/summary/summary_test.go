@@ -326,8 +326,8 @@ func TestRequestsFitTheSummariser(t *testing.T) {
 		words := 0
 		for range rapid.IntRange(2, 12).Draw(rt, "prompts") {
 			var b strings.Builder
-			for range rapid.IntRange(1, 2000).Draw(rt, "words") {
-				fmt.Fprintf(&b, "w%d.\n", words)
+			for range rapid.IntRange(1, 200).Draw(rt, "words") {
+				fmt.Fprintf(&b, "w%d %s.\n", words, strings.Repeat("z", 80))
 				words++
 			}
 			h.user(b.String())
