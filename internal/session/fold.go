@@ -41,8 +41,9 @@ type fold struct {
 
 	leaf tree.Node // as an opening of the file would set it
 
-	// lazy: ids are settled when one is looked for, and at the end. Where one
-	// then turns out to stand twice, the lines must be read again, not lazily.
+	// lazy: ids are settled when one is looked for that is not among the youngest,
+	// and at the end. Where one then turns out to stand twice, the lines must be
+	// read again, not lazily.
 	lazy, twice bool
 
 	// Of the line just before, for linking what it damaged.
