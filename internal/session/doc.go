@@ -17,8 +17,9 @@
 //	         lines ◀──────┴──▶ fold ──O(1)──▶ state
 //
 // Where to look: kinds.go and wire.go for the shapes, scan.go and fold.go for
-// the index, quick.go for its short way through usual lines, open.go and migrate.go for what files may be, context.go for what
-// holds at a leaf, messages.go for what a provider is sent.
+// the index, quick.go for its short way through usual lines, open.go and
+// migrate.go for what files may be, context.go for what holds at a leaf,
+// messages.go for what a provider is sent.
 //
 // It draws nothing, runs nothing and talks to no model.
 package session
