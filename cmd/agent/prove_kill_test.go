@@ -32,7 +32,7 @@ type witness struct {
 	seen     map[string]bool
 	requests int
 	answers  int
-	first    time.Time // when the first request since requested came
+	came     chan time.Time // when the first request since requested came
 }
 
 // ServeHTTP implements [http.Handler].
@@ -47,7 +47,7 @@ func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	w.mu.Lock()
 	if w.requests++; w.requests == 1 {
-		w.first = time.Now()
+		w.came <- time.Now()
 	}
 	w.answers++
 	n := w.answers
@@ -81,6 +81,10 @@ func (w *witness) requested() int {
 	defer w.mu.Unlock()
 	n := w.requests
 	w.requests = 0
+	select {
+	case <-w.came:
+	default:
+	}
 	return n
 }
 
@@ -93,15 +97,16 @@ type talk struct {
 }
 
 func newTalk(t *testing.T) *talk {
-	w := &witness{t: t, seen: map[string]bool{}}
+	w := &witness{t: t, seen: map[string]bool{}, came: make(chan time.Time, 1)}
 	server := httptest.NewServer(w)
 	t.Cleanup(server.Close)
 	return &talk{home: newHome(t), w: w, url: server.URL}
 }
 
 // run goes on with the conversation. Unless the life is zero the program is
-// killed when it is over; killed says that it did not end before that.
-func (c *talk) run(t *testing.T, life time.Duration) (killed bool, stderr string) {
+// killed when it is over, counted from its start or from its first request;
+// killed says that it did not end before that.
+func (c *talk) run(t *testing.T, life time.Duration, fromRequest bool) (killed bool) {
 	t.Helper()
 	path, err := binary()
 	if err != nil {
@@ -116,18 +121,32 @@ func (c *talk) run(t *testing.T, life time.Duration) (killed bool, stderr string
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if life > 0 {
-		death := time.AfterFunc(life, func() { cmd.Process.Kill() })
-		defer death.Stop()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		cmd.Wait()
+	}()
+	if fromRequest {
+		select {
+		case <-c.w.came:
+		case <-ended:
+		}
 	}
-	cmd.Wait()
+	if life > 0 {
+		select {
+		case <-time.After(life):
+			cmd.Process.Kill()
+		case <-ended:
+		}
+	}
+	<-ended
 	if !cmd.ProcessState.Exited() {
-		return true, errs.String()
+		return true
 	}
 	if code := cmd.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("run %d ended with %d: %s", c.prompts, code, errs.String())
 	}
-	return false, errs.String()
+	return false
 }
 
 // The program is killed at random moments, again and again, and goes on with the
@@ -138,31 +157,31 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	const lives = 25 // of a conversation: a longer one costs more and proves no more
 	kills := times(15, 150, 10_000)
 	var c *talk
-	var asks, full time.Duration // how long a run takes here and now, until it asks and as a whole
+	var asks, answers time.Duration // how long a run takes here and now, until it asks and after that
 	killed, torn, acknowledged := 0, 0, 0
 	when := map[int]int{} // by the number of requests that had come
 	for i := 0; killed < kills; i++ {
 		if i%lives == 0 {
 			c = newTalk(t)
-			c.run(t, 0)
+			c.run(t, 0, false)
 			c.w.requested()
 			begun := time.Now()
-			c.run(t, 0)
-			asks, full = c.w.first.Sub(begun), time.Since(begun)
+			c.run(t, 0, false)
+			asks = (<-c.w.came).Sub(begun)
+			answers = time.Since(begun) - asks
 			c.w.requested()
 		}
-		life := rand.N(asks)
+		life := asks
 		if i%4 > 0 { // most kills where the most is at stake
-			life = asks + rand.N(full-asks)
+			life = answers
 		}
-		dead, _ := c.run(t, 1+life)
-		if dead {
+		if c.run(t, 1+rand.N(life), i%4 > 0) {
 			killed++
 			when[c.w.requested()]++
 		}
 		torn += c.check(t)
 		if i%lives == lives-1 || killed == kills {
-			c.run(t, 0)
+			c.run(t, 0, false)
 			c.check(t)
 			acknowledged += len(c.w.seen)
 		}
@@ -170,8 +189,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	t.Logf("%d kills (%d before a request, %d in or after the first, %d in or after the second): 0 of %d acknowledged prompts, answers and calls lost, %d torn tails, 0 unreadable files, 0 refused requests",
-		killed, when[0], when[1], when[2], acknowledged, torn)
+	t.Logf("%d kills (%d before a request, %d in or after the first, %d later): 0 of %d acknowledged prompts, answers and calls lost, %d torn tails, 0 unreadable files, 0 refused requests",
+		killed, when[0], when[1], killed-when[0]-when[1], acknowledged, torn)
 }
 
 // check looks whether all that was acknowledged is on the paths of the
