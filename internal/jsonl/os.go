@@ -130,6 +130,7 @@ func (f *osFile) Close() error {
 		os.Remove(f.owner)
 		f.owner = ""
 	}
+	unlock(f.f)
 	return f.f.Close()
 }
 

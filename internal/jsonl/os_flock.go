@@ -28,3 +28,7 @@ func lock(f *os.File) error {
 		return err
 	}
 }
+
+// unlock gives the lock back at once. Closing alone does so only when the last
+// reader of the file has returned, and a reader may still be on its way.
+func unlock(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_UN) }
