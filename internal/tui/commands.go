@@ -47,6 +47,7 @@ func commands() []command {
 		{name: "name", aliases: []string{"rename"}, args: "[text]", help: "name the session", run: (*Model).nameSession},
 		{name: "session", aliases: []string{"status"}, help: "what this session is and where it lies", run: (*Model).inspectSession},
 		{name: "context", help: "what fills the context window", run: (*Model).showContext},
+		{name: "drop", args: "<id or label>", help: "leave an entry and what follows it out of the context", complete: completeEntries, run: (*Model).dropFrom},
 		{name: "usage", aliases: []string{"cost", "stats"}, args: "[id or label]", help: "tokens, cost and time of this conversation, and since an entry", complete: completeEntries, run: (*Model).showUsage},
 		{name: "model", aliases: []string{"models"}, args: "[name]", help: "choose the model", run: (*Model).chooseModel},
 		{name: "login", aliases: []string{"connect"}, args: "[provider]", help: "connect a provider with its key", run: (*Model).login},

@@ -32,6 +32,26 @@ func (m *Model) reported(r engine.ContextReport) {
 	})
 }
 
+// dropFrom leaves an entry and what follows it out of the context: the leaf goes to
+// the entry before it, and what comes next is a branch.
+func (m *Model) dropFrom(from string) tea.Cmd {
+	if from == "" {
+		m.refuse("Which entry? /context names the largest: /drop <id or label>")
+		return nil
+	}
+	id, err := m.session.Resolve(from)
+	switch {
+	case err != nil:
+		m.refuse(err.Error())
+		return nil
+	case id == "" || !slices.Contains(m.session.PathIDs(m.session.Leaf()), id):
+		m.refuse(from + " is not on this branch, so it fills nothing")
+		return nil
+	}
+	before := m.session.ID(m.session.Tree().Parent(m.session.Node(id)))
+	return m.goTo(before, true, trip{did: "Left out " + m.named(id) + " and what follows; it is on a branch of its own"})
+}
+
 // contextStyle is the colour of a kind.
 func (m *Model) contextStyle(k engine.ContextKind) theme.Style {
 	th := m.theme
@@ -109,7 +129,8 @@ func (m *Model) contextEntries(r engine.ContextReport, w int) []string {
 	if len(entries) == 0 {
 		return nil
 	}
-	lines := []string{"", "  " + m.theme.Strong.Paint("The largest")}
+	head := []rich.Span{rich.Chrome("  The largest", m.theme.Strong), rich.Chrome("  /drop <id> leaves one out, and what follows it", m.theme.Dim)}
+	lines := []string{"", rich.Draw(rich.Truncate(head, w)).Text}
 	for _, e := range entries {
 		line := []rich.Span{
 			rich.Chrome("  █ ", m.contextStyle(e.Kind)),

@@ -71,9 +71,12 @@ func TestGoldenUsageAndContext(t *testing.T) {
 		"context": engine.ContextReport{
 			Window: 200_000, Reserve: 16_384, Total: 84_000, Counted: 83_210,
 			Parts: []engine.ContextPart{
-				{Kind: engine.ContextSystem, Count: 1, Tokens: 4_000}, {Kind: engine.ContextTools, Count: 14, Tokens: 6_000},
-				{Kind: engine.ContextSummaries, Count: 1, Tokens: 3_000}, {Kind: engine.ContextPrompts, Count: 9, Tokens: 2_000},
-				{Kind: engine.ContextAnswers, Count: 40, Tokens: 19_000}, {Kind: engine.ContextResults, Count: 38, Tokens: 50_000},
+				{Kind: engine.ContextSystem, Count: 1, Tokens: 4_000},
+				{Kind: engine.ContextTools, Count: 14, Tokens: 6_000},
+				{Kind: engine.ContextSummaries, Count: 1, Tokens: 3_000},
+				{Kind: engine.ContextPrompts, Count: 9, Tokens: 2_000},
+				{Kind: engine.ContextAnswers, Count: 40, Tokens: 19_000},
+				{Kind: engine.ContextResults, Count: 38, Tokens: 50_000},
 			},
 			Entries: []engine.ContextEntry{
 				{ID: "a1b2c3d4", Kind: engine.ContextSummaries, Text: "## Goal", Tokens: 3_000},
@@ -92,5 +95,19 @@ func TestGoldenUsageAndContext(t *testing.T) {
 				golden(t, fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), caret(d))
 			})
 		}
+	}
+}
+
+// What fills the window can be left out, with what follows: that is a branch.
+func TestDrop(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Append(user("u1"), answer("a1"), user("u2"), answer("a2"))
+	path := d.Session.Snapshot().PathIDs(d.Session.Snapshot().Leaf())
+	d.Type("/drop nothing-of-the-kind").Press("enter").Sees("no entry has the id or label")
+	d.Type("/drop " + string(path[2])).Press("enter")
+	sent := d.Press("enter").Sent() // "no summary" is the first choice, where there is one
+	want := engine.Navigate{Target: path[1], At: true}
+	if n := len(sent); n == 0 || sent[n-1] != engine.Command(want) {
+		t.Errorf("sent %+v, want %+v\n%s", sent, want, d.Screen())
 	}
 }
