@@ -10,9 +10,10 @@ import (
 
 // pace rests Bubble Tea's frame clock while nothing happens. The library looks
 // for something to draw at every tick, 120 times a second, for ever: that is
-// half a percent of a processor, for a program that people leave open all day.
-// The clock is a field of the program that cannot be reached otherwise; where it
-// is not found, it just goes on. A nil pace does nothing.
+// one percent of a processor, for a program that people leave open all day. The
+// clock is a field of the program that cannot be reached otherwise; where it is
+// not found, it just goes on (docs/decisions/004-idle-clock.md). A nil pace does
+// nothing.
 type pace struct {
 	program *tea.Program
 	clock   *time.Ticker
@@ -74,9 +75,19 @@ func (p *pace) stop() {
 
 // clockOf is a program's frame clock; nil if it is not where we know it to be.
 func clockOf(p *tea.Program) *time.Ticker {
-	field := reflect.ValueOf(p).Elem().FieldByName("ticker")
-	if !field.IsValid() || field.Type() != reflect.TypeFor[*time.Ticker]() {
+	offset, ok := clockIn(reflect.TypeFor[tea.Program]())
+	if !ok || p == nil {
 		return nil
 	}
-	return *(**time.Ticker)(unsafe.Pointer(field.UnsafeAddr()))
+	return *(**time.Ticker)(unsafe.Add(unsafe.Pointer(p), offset))
+}
+
+// clockIn is where the clock is in a program's type. Only a field of its own
+// counts that has the name and the type that we know.
+func clockIn(program reflect.Type) (offset uintptr, ok bool) {
+	field, ok := program.FieldByName("ticker")
+	if !ok || len(field.Index) != 1 || field.Type != reflect.TypeFor[*time.Ticker]() {
+		return 0, false
+	}
+	return field.Offset, true
 }

@@ -159,9 +159,31 @@ func TestExternalEditor(t *testing.T) {
 // The clock that pace rests is a field of another module's type: if an upgrade
 // moves it, this says so.
 func TestTheFrameClockIsWhereWeLookForIt(t *testing.T) {
-	field, ok := reflect.TypeFor[tea.Program]().FieldByName("ticker")
-	if !ok || field.Type != reflect.TypeFor[*time.Ticker]() {
+	if _, ok := clockIn(reflect.TypeFor[tea.Program]()); !ok {
 		t.Error("idle screens take time again: Bubble Tea's frame clock is not in Program.ticker")
+	}
+}
+
+// Where the field is not what we know, the clock is left alone.
+func TestPaceGivesUpOnOtherPrograms(t *testing.T) {
+	type inner struct{ ticker *time.Ticker }
+	for _, program := range []reflect.Type{
+		reflect.TypeFor[struct{ clock *time.Ticker }](),
+		reflect.TypeFor[struct{ ticker time.Ticker }](),
+		reflect.TypeFor[struct{ ticker *time.Timer }](),
+		reflect.TypeFor[struct{ *inner }](), // behind a pointer that may be nil
+		reflect.TypeFor[struct{ inner }](),
+	} {
+		if _, ok := clockIn(program); ok {
+			t.Errorf("a clock was found in %v", program)
+		}
+	}
+	p := &pace{program: tea.NewProgram(nil)} // it has no clock before it draws
+	p.stir(tea.KeyPressMsg{})
+	p.stir(restMsg{})
+	p.stop()
+	if p.clock != nil || p.resting {
+		t.Error("a clock was found in a program that has none")
 	}
 }
 
