@@ -225,9 +225,32 @@ func (e *Engine) summariser() summariser {
 	return summariser{e, client, ref, info}
 }
 
-// run makes all the requests of a job; the answers come as Progress. A piece
-// that does not fit the summariser's window is halved.
+// run has the summary written. Where the model that settings name cannot, the
+// one that answers does.
 func (s summariser) run(ctx context.Context, job summary.Job) (text string, usage llm.Usage, err error) {
+	text, usage, err = s.write(ctx, job)
+	var failed *llm.Error
+	if !errors.As(err, &failed) || ctx.Err() != nil {
+		return text, usage, err
+	}
+	answering := s
+	_ = s.do(func() error {
+		if e := s.Engine; e.model != s.model && e.client != nil {
+			answering = summariser{e, e.client, e.model, e.info}
+			e.notice(Warning, "%v; the model that answers writes it", err)
+		}
+		return nil
+	})
+	if answering.model == s.model {
+		return text, usage, err
+	}
+	text, more, err := answering.write(ctx, job)
+	return text, usage.Add(more), err
+}
+
+// write makes all the requests of a job; the answers come as Progress. A piece
+// that does not fit the summariser's window is halved.
+func (s summariser) write(ctx context.Context, job summary.Job) (text string, usage llm.Usage, err error) {
 	for i := 0; i < len(job.Pieces); {
 		m, err := s.ask(ctx, job.Request(i, text))
 		usage = usage.Add(m.Usage)

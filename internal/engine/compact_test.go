@@ -139,7 +139,7 @@ func (r roster) Client(ref session.ModelRef) (llm.Client, ModelInfo, error) {
 // Another model may write the summaries; its window is its own, and so is its price.
 func TestAnotherModelSummarises(t *testing.T) {
 	cheap := llmtest.Script(llmtest.Text("part one"), llmtest.Text("part two"), llmtest.Text("the summary"))
-	main := llmtest.Script(long(5000, 7900), llmtest.Text("a2"), llmtest.Text("by the one that answers"))
+	main := llmtest.Script(long(5000, 7900), llmtest.Text("a2"))
 	models := roster{
 		"m1":    {main, llm.Model{Context: 8000, Local: true}},
 		"cheap": {cheap, llm.Model{Context: 6000, Price: &llm.Price{Input: 1e4, Output: 1e4}}},
@@ -158,6 +158,20 @@ func TestAnotherModelSummarises(t *testing.T) {
 	got := c.Items[0].Data.(session.Compaction)
 	if want := 3 * 1.1; got.Usage.Cost.Total < want-1e-9 || got.Usage.Cost.Total > want+1e-9 || got.Usage.Total != 330 {
 		t.Errorf("the summary took %+v, want $%v", *got.Usage, want)
+	}
+	w.close()
+
+	cheap.Add(llmtest.Fail(&llm.Error{Class: llm.Stop, Provider: "script", Text: "no credit"}))
+	main.Add(long(1500, 1600), llmtest.Text("a2"), llmtest.Text("written by the one that answers"))
+	w.start(cfg)
+	w.say("u1")
+	w.say("u2")
+	w.engine.Send(Compact{})
+	if n := w.notice(); n.Level != Warning || !strings.Contains(n.Text, "no credit") {
+		t.Errorf("notice %+v", n)
+	}
+	if f := w.finished(); f.Err != nil || !strings.Contains(w.roles(), "written by the one that answers") {
+		t.Errorf("%v: %s", f.Err, w.roles())
 	}
 	w.close()
 
