@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"banyan/internal/slip"
 )
 
 // suggestFlag adds the nearest flag's name to the error about an unknown one.
@@ -15,35 +17,14 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 		return err
 	}
 	name, _, _ := strings.Cut(strings.Fields(rest)[0], "=")
-	best, distance := "", 1+len(name)/2
+	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := editDistance(name, f.Name); d < distance && !f.Hidden {
-			best, distance = f.Name, d
+		if !f.Hidden {
+			flags = append(flags, f.Name)
 		}
 	})
-	if best == "" {
-		return err
+	if near := slip.Near(name, flags, 1); len(near) > 0 {
+		return fmt.Errorf("%w; did you mean --%s?", err, near[0])
 	}
-	return fmt.Errorf("%w; did you mean --%s?", err, best)
-}
-
-// editDistance counts the bytes to insert, delete or replace.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return err
 }

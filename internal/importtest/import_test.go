@@ -19,9 +19,10 @@ var allowed = map[string][]string{
 	"internal/jsonl":   {},
 	"internal/tree":    {},
 	"internal/llm":     {},
-	"internal/config":  {},
+	"internal/config":  {"internal/slip"},
 	"internal/sandbox": {},
 	"internal/vcs":     {},
+	"internal/slip":    {},
 
 	"internal/clipboard": {},
 
@@ -40,7 +41,7 @@ var allowed = map[string][]string{
 	"internal/jsonl/fstest":  {"internal/jsonl"},
 
 	// L1
-	"internal/session":    {"internal/llm", "internal/tree", "internal/jsonl"},
+	"internal/session":    {"internal/llm", "internal/tree", "internal/jsonl", "internal/slip"},
 	"internal/tool":       {"internal/llm", "internal/sandbox"},
 	"internal/permission": {"internal/llm", "internal/tool"},
 
@@ -52,7 +53,7 @@ var allowed = map[string][]string{
 	"internal/engine": {"internal/agent", "internal/summary", "internal/session", "internal/tool", "internal/permission", "internal/llm", "internal/tree"},
 
 	// L4: the screen knows data types and the engine's commands and events.
-	"internal/tui":            {"internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/config", "internal/tui/..."},
+	"internal/tui":            {"internal/slip", "internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/config", "internal/tui/..."},
 	"internal/tui/transcript": {"internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/tui/inert", "internal/tui/theme", "internal/tui/markdown", "internal/tui/rich", "internal/tui/highlight"},
 	"internal/tui/treeview":   {"internal/session", "internal/llm", "internal/tree", "internal/tui/inert", "internal/tui/theme", "internal/tui/rich", "internal/tui/keymap"},
 	"internal/tui/editor":     {"internal/llm", "internal/tui/inert", "internal/tui/theme", "internal/tui/keymap", "internal/tui/rich", "internal/tui/fuzzy"},

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"banyan/internal/slip"
 )
 
 // Find is the path of the session that a text names: a path, an id, or the
@@ -68,7 +70,7 @@ func nearestSessions(files []place, text string) string {
 		ids = append(ids, id[:min(len(id), max(len(text), 8))])
 	}
 	slices.Sort(ids)
-	if best := nearestNames(text, slices.Compact(ids)); len(best) > 0 {
+	if best := slip.Near(text, slices.Compact(ids), nearNames); len(best) > 0 {
 		return "; did you mean " + strings.Join(best, ", ") + "?"
 	}
 	return "; `agent session list --all` lists them"

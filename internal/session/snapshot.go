@@ -9,6 +9,7 @@ import (
 
 	"banyan/internal/jsonl"
 	"banyan/internal/llm"
+	"banyan/internal/slip"
 	"banyan/internal/tree"
 )
 
@@ -309,6 +310,9 @@ func (s Snapshot) list(ids []string) string {
 	return b.String()
 }
 
+// nearNames is how many names an error names.
+const nearNames = 3
+
 // nearest is a hint at the names most like a text.
 func (s Snapshot) nearest(text string) string {
 	var names []string
@@ -318,53 +322,9 @@ func (s Snapshot) nearest(text string) string {
 	for n := s.Len() - 1; n >= 0 && len(names) < 10_000; n-- {
 		names = append(names, string(s.ID(tree.Node(n))))
 	}
-	best := nearestNames(text, names)
+	best := slip.Near(text, names, nearNames)
 	if len(best) == 0 {
 		return "; see the tree for the ids that there are"
 	}
 	return "; did you mean " + strings.Join(best, ", ") + "?"
-}
-
-// nearestNames are at most three names that a slip of the fingers makes of a text.
-func nearestNames(text string, names []string) []string {
-	type near struct {
-		name string
-		far  int
-	}
-	var found []near
-	for _, name := range names {
-		if far := editDistance(text, clip([]byte(name))); far <= 1+len(text)/4 {
-			found = append(found, near{name, far})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b near) int { return a.far - b.far })
-	var best []string
-	for _, f := range found[:min(3, len(found))] {
-		best = append(best, f.name)
-	}
-	return best
-}
-
-// editDistance counts the bytes to insert, delete or replace between two texts.
-func editDistance(a, b string) int {
-	if max(len(a), len(b)) > 64 {
-		return 64
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"banyan/internal/engine"
+	"banyan/internal/slip"
 	"banyan/internal/tui/editor"
 	"banyan/internal/tui/fuzzy"
 
@@ -142,58 +143,20 @@ func (m *Model) command(name, args string) tea.Cmd {
 	return c.run(m, args)
 }
 
-// nearest names the commands that were perhaps meant: those with the fewest
-// letters wrong, at most two.
+// nearest names the commands that were perhaps meant.
 func (m *Model) nearest(name string) string {
-	var near []string
-	best := 2
+	var names []string
 	for _, c := range m.all() {
-		for _, n := range append([]string{c.name}, c.aliases...) {
-			d := distance(name, n)
-			if len(name) > 1 && strings.HasPrefix(n, name) {
-				d = 1
-			}
-			if d < best {
-				best, near = d, nil
-			}
-			if d == best {
-				near = append(near, "/"+n)
-			}
-		}
+		names = append(append(names, c.name), c.aliases...)
 	}
-	switch len(near) {
-	case 0:
+	near := slip.Near(name, names, 2)
+	for i, n := range near {
+		near[i] = "/" + n
+	}
+	if len(near) == 0 {
 		return " /help lists the commands"
-	case 1:
-		return " Did you mean " + near[0] + "?"
 	}
-	near = near[:min(len(near), 4)]
-	return " Did you mean " + strings.Join(near[:len(near)-1], ", ") + " or " + near[len(near)-1] + "?"
-}
-
-// distance is how many letters have to be added, removed, exchanged or swapped
-// with their neighbour to get from a to b.
-func distance(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next := make([]int, len(b)+1)
-		next[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			next[j] = min(next[j-1]+1, row[j]+1, row[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], before[j-2]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
+	return " Did you mean " + strings.Join(near, " or ") + "?"
 }
 
 // sources are what the editor completes.
