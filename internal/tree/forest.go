@@ -17,8 +17,9 @@ const None Node = -1
 // may read through a [View]. The zero Forest is empty and ready.
 //
 // Invariants: parent[n] < n; prev[n] is the child of the same parent that was
-// added before n; neither changes once written. last[n], the youngest child, is
-// the only thing that changes afterwards, which is why it is atomic.
+// added before n; neither changes once written. last[n], the number of the
+// youngest child plus one so that zero is none, is the only thing that changes
+// afterwards, which is why it is atomic.
 //
 // The four arrays always have one capacity. So a reader whose view is older than
 // the youngest child that it meets in last finds that child's prev in the array
@@ -45,16 +46,15 @@ func (f *Forest) Add(parent Node, time int64) Node {
 	if parent == None {
 		f.roots = append(f.roots, n)
 	} else {
-		prev = Node(f.last[parent].Load())
+		prev = Node(f.last[parent].Load()) - 1
 	}
 	f.parent = append(f.parent, parent)
 	f.prev = append(f.prev, prev)
 	f.time = append(f.time, time)
 	f.last = f.last[:n+1]
-	f.last[n].Store(int32(None))
 	if parent != None {
 		// Last: whoever sees the child here sees all of it.
-		f.last[parent].Store(int32(n))
+		f.last[parent].Store(int32(n) + 1)
 	}
 	return n
 }
@@ -169,7 +169,7 @@ func (v View) Walk(n Node) iter.Seq2[Node, int] {
 
 // youngest is the child of n that was added last, [None] if there is none.
 func (v View) youngest(n Node) Node {
-	k := Node(v.last[n].Load())
+	k := Node(v.last[n].Load()) - 1
 	for int(k) >= len(v.prev) { // added after the view was taken
 		k = v.prev[:cap(v.prev)][k]
 	}
