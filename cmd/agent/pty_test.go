@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -147,7 +148,8 @@ func (h home) launch(t testing.TB, l launch) *terminal {
 		cmd.Process.Kill()
 		<-tm.ended
 		tty.Close()
-		tm.screen.Close()
+		// Not screen.Close, which races with the Read in answer.
+		tm.screen.InputPipe().(io.Closer).Close()
 	})
 	return tm
 }
