@@ -59,8 +59,8 @@ func (e *Engine) compactPath(ctx context.Context, why CompactionReason, focus st
 		return err
 	}
 	planError := p.plan()
-	if why == CompactThreshold && errors.Is(planError, errNothing) {
-		// Not worth a word: the request is sent as it is.
+	if why != CompactManual && errors.Is(planError, errNothing) {
+		// Not worth a word: the request is sent as it is, or with shorter results.
 		_ = e.do(func() error { e.wait(); return nil })
 		return planError
 	}
