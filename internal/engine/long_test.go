@@ -111,9 +111,10 @@ func ranges(all []int) string {
 	return b.String()
 }
 
-// A conversation of 2,000 turns in a small window, over HTTP, whose program is
-// killed again and again, with a model that takes less than it says: each prompt is in the context or in the summary in the
-// end, exactly once, and no request is ever refused in a way that the user sees.
+// A conversation of 2,000 turns in a small window, over HTTP, with a model that
+// takes less than it says, whose program is killed again and again: each prompt is
+// in the context or in the summary in the end, exactly once, and no request is
+// ever refused in a way that the user sees.
 func TestLongConversation(t *testing.T) {
 	for i, c := range []struct {
 		name          string
@@ -189,12 +190,7 @@ func converse(t *testing.T, server *narrow, turns int, dice *rand.Rand) {
 			}
 		}
 	}
-	all := w.promptNumbers()
-	for i := range turns {
-		if n := len(slices.DeleteFunc(slices.Clone(all), func(k int) bool { return k != i+1 })); n != 1 {
-			t.Errorf("prompt %d is in the context %d times", i+1, n)
-		}
-	}
+	w.eachOnce(turns)
 	t.Logf("%d turns, %d entries, killed %d times, compactions %v, %d requests were too large", turns, w.snap.Len(), kills, compactions, server.refused)
 	if compactions[CompactThreshold] < turns/50 || kills == 0 && turns > 100 {
 		t.Error("too little happened for this to mean anything")
@@ -227,6 +223,20 @@ func (w *world) kill() (path string) {
 		w.t.Fatal(err)
 	}
 	return path
+}
+
+// eachOnce checks that the context has, or stands for, each prompt exactly once.
+func (w *world) eachOnce(turns int) {
+	w.t.Helper()
+	times := map[int]int{}
+	for _, n := range w.promptNumbers() {
+		times[n]++
+	}
+	for i := range turns {
+		if n := times[i+1]; n != 1 {
+			w.t.Errorf("prompt %d is in the context %d times", i+1, n)
+		}
+	}
 }
 
 // promptNumbers are the prompts that the context at the leaf has, or stands for.
