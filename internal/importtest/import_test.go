@@ -69,6 +69,8 @@ var allowed = map[string][]string{
 	"internal/tui/tuitest":    {"internal/tui/...", "internal/engine", "internal/session", "internal/llm", "internal/tool"},
 	"internal/headless":       {"internal/agent", "internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tui/inert"},
 
+	"internal/reader": {"internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tui/inert"},
+
 	// L5
 	"cmd/agent": {"internal/..."},
 }
