@@ -263,6 +263,27 @@ func TestLinksOfTheUserAreTheUsers(t *testing.T) {
 	}
 }
 
+func TestOnlyRegularFilesAreRead(t *testing.T) {
+	w := world(t, "")
+	link(t, "/dev/zero", filepath.Join(w.Config, "commands/zero.md"))
+	link(t, "/dev/tty", filepath.Join(w.Config, "commands/tty.md"))
+	if err := syscall.Mkfifo(filepath.Join(w.Config, "commands/pipe.md"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := skill.Load(w)
+	if len(l.Templates) != 0 || len(l.Problems) != 3 {
+		t.Errorf("found %+v", l)
+	}
+	for _, p := range l.Problems {
+		if strings.HasSuffix(p.Path, "tty.md") { // without a terminal it does not even open
+			continue
+		}
+		if !strings.HasSuffix(p.String(), ".md: it is not a regular file") {
+			t.Error(p)
+		}
+	}
+}
+
 func TestTextOfASkill(t *testing.T) {
 	w := world(t, `
 -- work/.agents/skills/pdf/SKILL.md --
