@@ -12,7 +12,8 @@ import (
 
 // Stream draws a text that is still being written. Blocks of the top level that
 // nothing can change any more are closed: drawn once and never looked at again.
-// What is left, the tail, is drawn again when it grows. One goroutine owns it.
+// What is left, the tail, is drawn again when it grows; the last bytes of a very
+// long one may be waited for. One goroutine owns it.
 //
 // A link by reference shows as it is written until its definition is there and
 // [Stream.Finish] draws the whole once more.
@@ -100,7 +101,7 @@ func (s *Stream) draw(width int) {
 		}
 		s.reopen(width)
 	}
-	if s.drawn == s.raw.Len() {
+	if s.drawn == s.raw.Len() || s.tooSoon() {
 		return
 	}
 	s.drawn, s.whole = s.raw.Len(), false
@@ -115,6 +116,15 @@ func (s *Stream) draw(width int) {
 	if len(s.tailRows) > 0 && len(s.closedRows) > 0 {
 		s.tailRows = append([]rich.Row{{}}, s.tailRows...)
 	}
+}
+
+// promptTail is how long a tail may be, in bytes, to be drawn with every delta.
+const promptTail = 4 << 10
+
+// tooSoon says that a long tail has hardly grown: it is drawn again when it is a
+// 64th longer, so that a paragraph without end costs n·log n and not n².
+func (s *Stream) tooSoon() bool {
+	return s.drawn >= 0 && s.raw.Len()-s.drawn < (s.raw.Len()-s.closed-promptTail)/64
 }
 
 // close draws the tail up to a byte for the last time.
