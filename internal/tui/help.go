@@ -29,6 +29,7 @@ func sections(overrides map[string][]string) []section {
 		{"Sessions", keymap.New(sessionKeys(), overrides).Rows()},
 		{"Tree", keymap.New(treeview.Bindings(), overrides).Rows()},
 		{"Approval", keymap.New(approvalKeys(), overrides).Rows()},
+		{"Selecting", keymap.New(selectKeys(), overrides).Rows()},
 		{"Texts", keymap.New(pagerKeys(), overrides).Rows()},
 		{"Answers in words", keymap.New(promptKeys(), overrides).Rows()},
 	}

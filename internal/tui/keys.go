@@ -52,6 +52,8 @@ func bindings() []keymap.Binding[*Model] {
 		{ID: "turn-down", Keys: []string{"ctrl+down"}, Help: "the turn after", Run: do(func(m *Model) { m.transcript.NextTurn() })},
 		{ID: "unfold", Keys: []string{"ctrl+x o"}, Help: "open or close the first fold in view", Run: do(func(m *Model) { m.transcript.ToggleInView() })},
 
+		{ID: "select", Keys: []string{"ctrl+space", "ctrl+x v"}, Help: "select in the conversation by keyboard", Run: (*Model).selectBlocks},
+
 		{ID: "branch-left", Keys: []string{"alt+,"}, Help: "previous branch at the turn in view", Run: func(m *Model) tea.Cmd { return m.sibling(-1) }},
 		{ID: "branch-right", Keys: []string{"alt+."}, Help: "next branch at the turn in view", Run: func(m *Model) tea.Cmd { return m.sibling(1) }},
 		{ID: "branch-left-empty", Keys: []string{"alt+left"}, Help: "the same, with an empty editor", When: empty, Run: func(m *Model) tea.Cmd { return m.sibling(-1) }},
@@ -70,6 +72,7 @@ func KeyRows() []keymap.Row {
 	rows := keymap.New(bindings(), nil).Rows()
 	rows = append(rows, keymap.New(pagerKeys(), nil).Rows()...)
 	rows = append(rows, keymap.New(promptKeys(), nil).Rows()...)
+	rows = append(rows, keymap.New(selectKeys(), nil).Rows()...)
 	rows = append(rows, keymap.New(editor.Bindings(), nil).Rows()...)
 	rows = append(rows, keymap.New(picker.Bindings(), nil).Rows()...)
 	rows = append(rows, keymap.New(sessionKeys(), nil).Rows()...)

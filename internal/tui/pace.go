@@ -12,7 +12,7 @@ import (
 // for something to draw at every tick, 120 times a second, for ever: that is
 // one percent of a processor, for a program that people leave open all day. The
 // clock is a field of the program that cannot be reached otherwise; where it is
-// not found, it just goes on (docs/decisions/004-idle-clock.md). A nil pace does
+// not found, it just goes on (docs/decisions/006-idle-clock.md). A nil pace does
 // nothing.
 type pace struct {
 	program *tea.Program
