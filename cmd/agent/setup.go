@@ -16,6 +16,7 @@ import (
 	"banyan/internal/config"
 	"banyan/internal/engine"
 	"banyan/internal/instructions"
+	"banyan/internal/jsonl"
 	"banyan/internal/llm"
 	"banyan/internal/llm/offline"
 	"banyan/internal/permission"
@@ -33,7 +34,8 @@ type setup struct {
 	settings config.Settings
 	project  string // root of the project if it is trusted, else empty
 	roster   *roster
-	env      *tool.Env // nil until the engine has begun
+	env      *tool.Env      // nil until the engine has begun
+	live     *engine.Config // the engine's own, once it has begun
 
 	library atomic.Pointer[skill.Library] // what agents are taught; nil until it is needed
 	role    *skill.Profile                // that the agent has; nil for none
@@ -184,6 +186,7 @@ func (s *setup) chooseModel(ctx context.Context) error {
 // prepare makes what takes time, in the engine's goroutine: tools, their box,
 // the policy and the system prompt.
 func (s *setup) prepare(cfg *engine.Config) (err error) {
+	s.live = cfg
 	if s.env, err = tool.NewEnv(s.Cwd); err != nil {
 		return fmt.Errorf("prepare the tools: %w", err)
 	}
@@ -302,7 +305,7 @@ func (s *setup) open() (*session.Manager, error) {
 		if err != nil {
 			return nil, err
 		}
-		return session.Open(path, s.Session)
+		return s.openFile(path)
 	case o.fork != "":
 		return s.forked(o.fork)
 	case o.goOn && !o.noSession:
@@ -311,10 +314,26 @@ func (s *setup) open() (*session.Manager, error) {
 			return nil, err
 		}
 		if path != "" {
-			return session.Open(path, s.Session)
+			return s.openFile(path)
 		}
 	}
 	return session.New(s.SessionDir, s.Cwd, s.Session)
+}
+
+// openFile opens a session. What another process is writing is opened for
+// looking, where somebody looks.
+func (s *setup) openFile(path string) (*session.Manager, error) {
+	m, err := session.Open(path, s.Session)
+	var locked *jsonl.LockedError
+	if !errors.As(err, &locked) || s.opts.print {
+		return m, err
+	}
+	look := s.Session
+	look.ReadOnly = true
+	if m, err = session.Open(path, look); err == nil {
+		s.live.Notices = append(s.live.Notices, engine.Notice{Level: engine.Warning, Text: locked.Error()})
+	}
+	return m, err
 }
 
 // forked is a copy of another session's active path.

@@ -191,7 +191,9 @@ func (e *Engine) deliver() bool {
 	return e.nearlyFull()
 }
 
-func (e *Engine) build() (llm.Request, error) {
+// build makes the request for a turn's model from the path as it is.
+func (t turn) build() (llm.Request, error) {
+	e := t.Engine
 	snap := e.session.Snapshot()
 	c, err := snap.Context(snap.Leaf())
 	if err != nil {
@@ -206,7 +208,7 @@ func (e *Engine) build() (llm.Request, error) {
 		e.asked += summary.MessageTokens(m)
 	}
 	req := llm.Request{
-		Model: e.model.Model, System: e.cfg.System, Messages: messages,
+		Model: t.model.Model, System: e.cfg.System, Messages: messages,
 		Thinking: e.thinking, SessionID: snap.Header().ID,
 	}
 	for _, t := range e.cfg.Tools {

@@ -3,6 +3,7 @@ package offline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +107,16 @@ func TestSummaryIsExtracted(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("summary lacks %q:\n%s", want, got)
 		}
+	}
+}
+
+func TestASummaryOfSummariesDoesNotGrow(t *testing.T) {
+	summary := ""
+	for i := range 50 {
+		summary = ask(t, user(fmt.Sprintf("Summarise.\n<previous-summary>\n%s\n</previous-summary>\n<conversation>\n[User]: task number %d %s\n</conversation>", summary, i, strings.Repeat("x", 150)))).Text()
+	}
+	if len(summary) > 6000 || !strings.Contains(summary, "task number 0 ") || !strings.Contains(summary, "task number 49 ") {
+		t.Errorf("%d bytes:\n%s", len(summary), summary)
 	}
 }
 

@@ -21,9 +21,11 @@ func isSummary(prompt string) bool { return strings.Contains(prompt, conversatio
 func summarise(prompt string) string {
 	turns := speakers(between(prompt, conversationOpen, conversationClose))
 	var asked, done []string
-	last := ""
+	previous, last := strings.TrimSpace(between(prompt, previousOpen, previousClose)), ""
 	for _, t := range turns {
 		switch t.who {
+		case "Summary of what came before", "Summary of a branch that was left":
+			previous = strings.TrimSpace(previous + "\n\n" + strings.TrimSpace(t.text))
 		case "User":
 			asked = append(asked, short(t.text))
 		case "Assistant":
@@ -33,8 +35,8 @@ func summarise(prompt string) string {
 		}
 	}
 	var b strings.Builder
-	if previous := strings.TrimSpace(between(prompt, previousOpen, previousClose)); previous != "" {
-		fmt.Fprintf(&b, "%s\n\n", previous)
+	if previous != "" {
+		fmt.Fprintf(&b, "%s\n\n", trimmed(previous))
 	}
 	b.WriteString("## Goal\n")
 	if len(asked) > 0 {
@@ -55,9 +57,39 @@ func section(b *strings.Builder, title string, items []string) {
 		return
 	}
 	fmt.Fprintf(b, "\n## %s\n", title)
+	if extra := len(items) - mostItems; extra > 0 {
+		fmt.Fprintf(b, "- (%d before these)\n", extra)
+		items = items[extra:]
+	}
 	for _, it := range items {
 		fmt.Fprintf(b, "- %s\n", it)
 	}
+}
+
+// A summary of summaries stays a summary: so many items of a kind, the newest,
+// and so many bytes of the one before.
+const (
+	mostItems    = 30
+	mostPrevious = 4000
+)
+
+// trimmed keeps the beginning of a summary, where the goal stands, and its end.
+func trimmed(summary string) string {
+	lines := strings.SplitAfter(summary, "\n")
+	head, tail, left := 0, len(lines), mostPrevious
+	for head < tail && left > 0 {
+		if head <= len(lines)-tail {
+			left -= len(lines[head])
+			head++
+		} else {
+			tail--
+			left -= len(lines[tail])
+		}
+	}
+	if head >= tail {
+		return summary
+	}
+	return strings.Join(lines[:head], "") + "- …\n" + strings.Join(lines[tail:], "")
 }
 
 func tail(items []string, from int) []string {
