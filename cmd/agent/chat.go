@@ -30,8 +30,10 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 		if prompt = strings.TrimSpace(prompt + "\n\n" + piped); prompt == "" {
 			return usagef(`there is no prompt; give one: agent -p "read go.mod"`)
 		}
-	} else if err := needTerminal(cmd); err != nil {
-		return err
+	} else if !o.reader {
+		if err := needTerminal(cmd); err != nil {
+			return err
+		}
 	}
 	s, err := o.setUp(cmd.Context())
 	if err != nil {
@@ -44,7 +46,14 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 		}
 	}
 	e := engine.New(s.Config)
-	ctx, cancel := context.WithCancel(cmd.Context())
+	ctx := cmd.Context()
+	var interrupts <-chan os.Signal
+	if o.reader && !o.print {
+		var stop func()
+		ctx, interrupts, stop = ownInterrupts(ctx)
+		defer stop()
+	}
+	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -60,6 +69,9 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 			Prompt: submit.Text, Stands: submit.Stands, Format: headless.Format(o.format), Partial: o.partial, MaxUSD: s.settings.MaxBudgetUSD,
 			Out: cmd.OutOrStdout(), Log: cmd.ErrOrStderr(), Tools: s.toolNames,
 		})
+	}
+	if o.reader {
+		return readAloud(ctx, cmd, e, s, prompt, interrupts)
 	}
 	return screen(ctx, cmd, e, s, prompt)
 }

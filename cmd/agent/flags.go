@@ -20,6 +20,7 @@ type chatOptions struct {
 	session    string
 	fork       string
 	noSession  bool
+	reader     bool
 	sessionDir string
 
 	model    string
@@ -52,6 +53,7 @@ func (o *chatOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.session, "session", "", "open this session: a file, an id, or the beginning of one")
 	f.StringVar(&o.fork, "fork", "", "begin with a copy of this session")
 	f.BoolVar(&o.noSession, "no-session", false, "keep the session in memory only")
+	f.BoolVar(&o.reader, "screen-reader", false, "chat in labelled lines that are written once, for screen readers and simple terminals")
 	f.StringVarP(&o.model, "model", "m", "", "answer with this model: provider/model[:thinking], or a part of it")
 	f.StringVar(&o.thinking, "thinking", "", "how much the model reasons: off, minimal, low, medium, high, xhigh")
 	f.BoolVar(&o.offline, "offline", false, "use the embedded offline model; no packet leaves")

@@ -24,13 +24,7 @@ import (
 
 // screen runs the chat in the terminal.
 func screen(ctx context.Context, cmd *cobra.Command, e *engine.Engine, s *setup, prompt string) error {
-	if s.Model.Provider == offline.Provider && !s.ModelChosen {
-		go func() {
-			if ref, ok := s.roster.probe(ctx); ok {
-				e.Send(engine.PreferModel{Model: session.ModelRef{Provider: ref.Provider, Model: ref.Model}})
-			}
-		}()
-	}
+	s.preferLocal(ctx, e)
 	o := s.screenOptions(e)
 	o.Prompt = prompt
 	if s.opts.resume {
@@ -39,6 +33,19 @@ func screen(ctx context.Context, cmd *cobra.Command, e *engine.Engine, s *setup,
 	farewell, err := tui.Run(ctx, o)
 	fmt.Fprint(cmd.OutOrStdout(), farewell)
 	return err
+}
+
+// preferLocal looks beside the chat for a model that runs on this machine, if
+// there is none but the embedded one.
+func (s *setup) preferLocal(ctx context.Context, e *engine.Engine) {
+	if s.Model.Provider != offline.Provider || s.ModelChosen {
+		return
+	}
+	go func() {
+		if ref, ok := s.roster.probe(ctx); ok {
+			e.Send(engine.PreferModel{Model: session.ModelRef{Provider: ref.Provider, Model: ref.Model}})
+		}
+	}()
 }
 
 // screenOptions are what the screen needs of the world, as functions that run
