@@ -20,15 +20,14 @@ import (
 // room is a conversation with a real engine, whose model follows a script, in
 // memory, and a user who types when the output has come to a place.
 type room struct {
-	t      *testing.T
-	model  *llmtest.Scripted
-	in     *io.PipeWriter
-	out    chan string
-	told   string // all output so far
-	seen   int    // of told: what was waited for
-	ctrlC  chan os.Signal
-	ended  chan error
-	expand func(context.Context, string) (engine.Submit, error)
+	t     *testing.T
+	model *llmtest.Scripted
+	in    *io.PipeWriter
+	out   chan string
+	told  string // all output so far
+	seen  int    // of told: what was waited for
+	ctrlC chan os.Signal
+	ended chan error
 }
 
 func enter(t *testing.T, prompt string, turns ...llmtest.Turn) *room {

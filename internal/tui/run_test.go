@@ -166,6 +166,7 @@ func TestTheFrameClockIsWhereWeLookForIt(t *testing.T) {
 
 // Where the field is not what we know, the clock is left alone.
 func TestPaceGivesUpOnOtherPrograms(t *testing.T) {
+	//lint:ignore U1000 it is looked for by reflection
 	type inner struct{ ticker *time.Ticker }
 	for _, program := range []reflect.Type{
 		reflect.TypeFor[struct{ clock *time.Ticker }](),
