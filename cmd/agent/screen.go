@@ -70,7 +70,10 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		DeleteSession: func(_ context.Context, path string) error { return trash(s.paths, path) },
 		RenameSession: func(_ context.Context, path, name string) error { return rename(path, name) },
 		Preview:       func(_ context.Context, path string) ([]tui.Said, error) { return previewSession(path) },
-		Settings:      s.listSettings,
+		Import: func(_ context.Context, file string) (string, error) {
+			return importSession(s.SessionDir, s.Cwd, file)
+		},
+		Settings: s.listSettings,
 		SaveSetting: func(_ context.Context, name, value string) error {
 			return saveSetting(s.paths.UserFile(), name, value)
 		},

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,6 +40,44 @@ func rename(path, name string) error {
 	}
 	_, err = m.Append(session.Info{Name: name})
 	return errors.Join(err, m.Close())
+}
+
+// importSession copies a session file into a folder of sessions, byte for byte.
+// A relative name is one in cwd. It never overwrites.
+func importSession(dir, cwd, file string) (string, error) {
+	if dir == "" {
+		return "", errors.New("sessions are kept in memory only (--no-session)")
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(cwd, file)
+	}
+	m, err := session.Open(file, session.Options{ReadOnly: true})
+	if err != nil {
+		return "", err
+	}
+	defer m.Close()
+	h := m.Snapshot().Header()
+	path := filepath.Join(dir, session.FileName(h.Time, h.ID))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	from, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer from.Close()
+	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("this session is here already: /resume %s opens it", h.ID)
+	} else if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(to, from)
+	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
+		os.Remove(path) // half a session is none
+		return "", fmt.Errorf("copy %s: %w", file, err)
+	}
+	return path, nil
 }
 
 const (

@@ -94,3 +94,28 @@ func TestPreviewIsTheEnd(t *testing.T) {
 		t.Errorf("%.40q of %d bytes", last.Text, len(last.Text))
 	}
 }
+
+func TestImportCopiesAndNeverOverwrites(t *testing.T) {
+	dir, from := t.TempDir(), keptSession(t, t.TempDir(), "hello")
+	path, err := importSession(dir, filepath.Dir(from), filepath.Base(from))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := os.ReadFile(from)
+	if got, err := os.ReadFile(path); err != nil || string(got) != string(want) || filepath.Dir(path) != dir {
+		t.Errorf("%s: %v, %d of %d bytes", path, err, len(got), len(want))
+	}
+	if _, err := importSession(dir, "", from); err == nil || !strings.Contains(err.Error(), "here already") {
+		t.Errorf("the second time: %v", err)
+	}
+	other := filepath.Join(t.TempDir(), "notes.jsonl")
+	if err := os.WriteFile(other, []byte("not a session\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := importSession(dir, "", other); err == nil {
+		t.Error("what is no session was taken in")
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("%d files", len(files))
+	}
+}

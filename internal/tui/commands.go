@@ -43,6 +43,8 @@ func commands() []command {
 		{name: "merge", args: "<id or label>", help: "take over another branch, as a summary or in full", complete: completeEntries, run: (*Model).merge},
 		{name: "compare", args: "<id or label>", help: "this branch and another beside each other", complete: completeEntries, run: (*Model).compare},
 		{name: "export-branch", args: "<id or label> [file]", help: "write the path to an entry as .md or .jsonl", complete: completeEntries, run: (*Model).exportBranch},
+		{name: "export", args: "[file]", help: "write this conversation as .md, or the whole session as .jsonl", run: (*Model).export},
+		{name: "import", args: "[file]", help: "take a session file in, and open it", run: (*Model).importSession},
 		{name: "clone", help: "go on in a copy of this conversation", run: (*Model).cloneSession},
 		{name: "label", args: "[text]", help: "name this point of the conversation; without text, take its name away", run: (*Model).labelLeaf},
 		{name: "name", aliases: []string{"rename"}, args: "[text]", help: "name the session", run: (*Model).nameSession},

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"banyan/internal/engine"
 	"banyan/internal/llm"
 	"banyan/internal/session"
 
@@ -33,20 +35,68 @@ func (m *Model) exportBranch(text string) tea.Cmd {
 			return cmd
 		}
 	}
-	return m.exportTo(id, strings.TrimSpace(file))
+	return m.exportTo(id, strings.TrimSpace(file), false)
+}
+
+// export writes this conversation into a file: /export [file]. As .jsonl it is
+// the whole session with all its branches, as .md the active path.
+func (m *Model) export(file string) tea.Cmd {
+	if m.session.Leaf() == "" {
+		m.refuse("There is nothing to export yet")
+		return nil
+	}
+	if file == "" {
+		file = "session-" + shortID(m.session.Header().ID) + ".md"
+	}
+	return m.exportTo(m.session.Leaf(), file, true)
+}
+
+// importSession takes a session file in and opens it: /import <file>.
+func (m *Model) importSession(file string) tea.Cmd {
+	take := m.opts.Import
+	switch {
+	case take == nil:
+		m.refuse("Sessions cannot be taken in here")
+		return nil
+	case file == "":
+		m.prompt(promptOptions{Title: "Take in the session", Hint: "a session file, which stays as it is", Chosen: func(file string) tea.Cmd {
+			if file == "" {
+				return nil
+			}
+			return m.importSession(file)
+		}})
+		return nil
+	}
+	return func() tea.Msg {
+		path, err := take(context.Background(), file)
+		if err != nil {
+			return failedMsg{fmt.Errorf("nothing was taken in: %w", err)}
+		}
+		return importedMsg(path)
+	}
+}
+
+// importedMsg is the path of a session that was taken in.
+type importedMsg string
+
+func (msg importedMsg) apply(m *Model) tea.Cmd {
+	m.opts.Engine.Send(engine.Open{Path: string(msg)})
+	m.hint("Taken in as " + string(msg))
+	return nil
 }
 
 // exportEntry asks for the file.
 func (m *Model) exportEntry(id session.ID) tea.Cmd {
 	m.prompt(promptOptions{
 		Title: "Write the path to " + m.named(id) + " to", Hint: ".md for reading, .jsonl for going on", Text: "branch-" + string(id) + ".md",
-		Chosen: func(file string) tea.Cmd { return m.exportTo(id, file) },
+		Chosen: func(file string) tea.Cmd { return m.exportTo(id, file, false) },
 	})
 	return nil
 }
 
-// exportTo writes a path into a file that does not exist yet.
-func (m *Model) exportTo(id session.ID, file string) tea.Cmd {
+// exportTo writes a path, or as a session all of it, into a file that does not
+// exist yet.
+func (m *Model) exportTo(id session.ID, file string, all bool) tea.Cmd {
 	if file == "" {
 		file = "branch-" + string(id) + ".md"
 	}
@@ -55,7 +105,7 @@ func (m *Model) exportTo(id session.ID, file string) tea.Cmd {
 		path = filepath.Join(m.opts.Cwd, path)
 	}
 	s := m.session
-	return func() tea.Msg { return exportedMsg{path, exportPath(s, id, path)} }
+	return func() tea.Msg { return exportedMsg{path, exportPath(s, id, path, all)} }
 }
 
 // exportedMsg is an export that was made, or was not.
@@ -78,12 +128,19 @@ func (msg exportedMsg) apply(m *Model) tea.Cmd {
 
 // exportPath writes the path to an entry as what the file's name says: JSON
 // Lines, which is a session again, or Markdown.
-func exportPath(s session.Snapshot, id session.ID, path string) error {
+func exportPath(s session.Snapshot, id session.ID, path string, all bool) error {
 	var out bytes.Buffer
 	var err error
 	switch ext := filepath.Ext(path); ext {
 	case ".jsonl":
-		err = s.ExportPath(&out, id, session.Options{})
+		switch {
+		case !all:
+			err = s.ExportPath(&out, id, session.Options{})
+		case s.Path() == "":
+			err = errors.New("this session has no file yet; /save <file> makes one")
+		default:
+			err = s.Export(&out)
+		}
 	case ".md", ".markdown":
 		err = writeMarkdown(&out, s, id)
 	default:

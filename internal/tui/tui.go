@@ -63,6 +63,7 @@ type Options struct {
 	DeleteSession func(ctx context.Context, path string) error       // to the trash
 	RenameSession func(ctx context.Context, path, name string) error // empty name: none; never of the open one
 	Preview       func(ctx context.Context, path string) ([]Said, error)
+	Import        func(ctx context.Context, file string) (path string, err error) // of /import; never overwrites
 	Settings      func(context.Context) ([]Setting, error)
 	SaveSetting   func(ctx context.Context, name, value string) error // empty value: as usual
 	Providers     func() []string                                     // that Login knows
