@@ -70,6 +70,7 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		DeleteSession: func(_ context.Context, path string) error { return trash(s.paths, path) },
 		RenameSession: func(_ context.Context, path, name string) error { return rename(path, name) },
 		Preview:       func(_ context.Context, path string) ([]tui.Said, error) { return previewSession(path) },
+		Search:        searchSession,
 		Import: func(_ context.Context, file string) (string, error) {
 			return importSession(s.SessionDir, s.Cwd, file)
 		},
@@ -183,7 +184,7 @@ func (s *setup) trustFolder(e *engine.Engine) (string, error) {
 		return "", err
 	}
 	s.findSkills()
-	e.Send(engine.Reconfigure{System: s.systemPrompt(), Rules: append(rules, s.skillRules()...)})
+	e.Send(s.reconfigured(append(rules, s.skillRules()...)...))
 	return folder + " is trusted from now on: its instructions, skills and rules count.", nil
 }
 

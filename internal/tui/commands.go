@@ -31,6 +31,7 @@ func commands() []command {
 	return []command{
 		{name: "new", aliases: []string{"clear"}, help: "begin a new session; this one stays", run: (*Model).newSession},
 		{name: "resume", aliases: []string{"sessions", "continue"}, args: "[text]", help: "open another session", run: (*Model).resume},
+		{name: "search", args: "[text]", help: "look for a text in all sessions, on all branches", run: (*Model).search},
 		{name: "tree", help: "the whole session as a tree: look around, go anywhere", run: (*Model).openTree},
 		{name: "branch", aliases: []string{"fork"}, help: "take a prompt back into a new session file", run: (*Model).forkFlow},
 		{name: "branch-here", args: "[prompt]", help: "go back before the last prompt and try another, in this file", run: (*Model).branchHere},

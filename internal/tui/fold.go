@@ -87,7 +87,7 @@ func (m *Model) open(ev engine.Opened) tea.Cmd {
 	for _, n := range early {
 		m.say(n.level, n.text)
 	}
-	tree := m.loadTree()
+	tree := tea.Batch(m.loadTree(), m.landed())
 	if m.opts.Prompt != "" && !m.prompted {
 		m.prompted = true
 		if name, args, ok := slash(m.opts.Prompt); ok {

@@ -63,6 +63,7 @@ type Options struct {
 	DeleteSession func(ctx context.Context, path string) error       // to the trash
 	RenameSession func(ctx context.Context, path, name string) error // empty name: none; never of the open one
 	Preview       func(ctx context.Context, path string) ([]Said, error)
+	Search        func(ctx context.Context, path, text string) ([]Found, error)   // of one session, all branches
 	Import        func(ctx context.Context, file string) (path string, err error) // of /import; never overwrites
 	Settings      func(context.Context) ([]Setting, error)
 	SaveSetting   func(ctx context.Context, name, value string) error // empty value: as usual
@@ -152,8 +153,9 @@ type Model struct {
 	listing  func() []string
 	drafts   drafts
 	tree     treeFlow
-	prompted bool  // Options.Prompt is sent
-	failure  error // why the engine ended by itself
+	landing  landing // of /search, until the session is open
+	prompted bool    // Options.Prompt is sent
+	failure  error   // why the engine ended by itself
 }
 
 // New makes a screen. It does nothing before Init.
