@@ -184,7 +184,7 @@ func (s *setup) trustFolder(e *engine.Engine) (string, error) {
 		return "", err
 	}
 	s.findSkills()
-	e.Send(engine.Reconfigure{System: s.systemPrompt(), Rules: append(rules, s.skillRules()...)})
+	e.Send(s.reconfigured(append(rules, s.skillRules()...)...))
 	return folder + " is trusted from now on: its instructions, skills and rules count.", nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -59,6 +60,9 @@ func (o chatOptions) setUp(ctx context.Context) (*setup, error) {
 	}
 	s.holdRole()
 	s.Prepare, s.Open = s.prepare, s.open
+	if !o.print && !o.noSession {
+		s.SaveQueue, s.LoadQueue = queueKeeper(filepath.Join(s.paths.State, "queues"))
+	}
 	return s, nil
 }
 
@@ -207,7 +211,8 @@ func (s *setup) prepare(cfg *engine.Config) (err error) {
 	cfg.Notices = append(cfg.Notices, s.skillFaults()...)
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	cfg.System = s.systemPrompt()
+	told := s.reconfigured()
+	cfg.System, cfg.Instructions, cfg.Below = told.System, told.Instructions, told.Below
 	return nil
 }
 
@@ -275,13 +280,25 @@ func (s *setup) rules() ([]permission.Rule, error) {
 	return rules, nil
 }
 
-func (s *setup) systemPrompt() string {
+// reconfigured is what models are told from here on, with more rules.
+func (s *setup) reconfigured(rules ...permission.Rule) engine.Reconfigure {
+	told := instructions.New(s.paths.Config, s.project, s.Cwd)
+	files := instructions.Text(told.Files)
+	return engine.Reconfigure{
+		System: s.systemPrompt(files), Instructions: len(files), Rules: rules,
+		Below: func(path string) string { return instructions.Text(told.Below(path)) },
+	}
+}
+
+// systemPrompt is what models are told first; files are the user's and the
+// project's files of instructions.
+func (s *setup) systemPrompt(files string) string {
 	parts := []string{s.opts.system}
 	if parts[0] == "" {
 		parts[0] = agent.SystemPrompt(s.Cwd, time.Now())
 	}
-	if text := instructions.Text(instructions.Load(s.paths.Config, s.project, s.Cwd)); text != "" {
-		parts = append(parts, text)
+	if files != "" {
+		parts = append(parts, files)
 	}
 	if text := s.taught().Catalogue(); text != "" {
 		parts = append(parts, text)
@@ -334,6 +351,28 @@ func (s *setup) openFile(path string) (*session.Manager, error) {
 		s.live.Notices = append(s.live.Notices, engine.Notice{Level: engine.Warning, Text: locked.Error()})
 	}
 	return m, err
+}
+
+// queueKeeper keeps the prompts that wait in a session, a file a session.
+func queueKeeper(dir string) (save func(string, []string) error, load func(string) []string) {
+	files := config.Drafts{Dir: dir}
+	save = func(session string, prompts []string) error {
+		if len(prompts) == 0 {
+			return files.Save(session, "")
+		}
+		text, err := json.Marshal(prompts)
+		if err != nil {
+			return err
+		}
+		return files.Save(session, string(text))
+	}
+	load = func(session string) (prompts []string) {
+		if json.Unmarshal([]byte(files.Load(session)), &prompts) != nil {
+			return nil // none, or not ours
+		}
+		return prompts
+	}
+	return save, load
 }
 
 // forked is a copy of another session's active path.

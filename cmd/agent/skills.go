@@ -88,7 +88,7 @@ func (s *setup) setRole(e *engine.Engine, name string) (string, error) {
 	defer s.changing.Unlock()
 	if name == "" {
 		s.role = nil
-		e.Send(engine.Reconfigure{System: s.systemPrompt()})
+		e.Send(s.reconfigured())
 		return "No role any more. The model stays as it is.", nil
 	}
 	role, err := s.taught().Role(name)
@@ -110,7 +110,7 @@ func (s *setup) setRole(e *engine.Engine, name string) (string, error) {
 		e.Send(engine.SetThinking{Level: choice.Thinking})
 	}
 	s.role = &role
-	e.Send(engine.Reconfigure{System: s.systemPrompt()})
+	e.Send(s.reconfigured())
 	return "The role is " + name + " from now on.", nil
 }
 
@@ -122,7 +122,7 @@ func (s *setup) lookAgain(e *engine.Engine) *skill.Library {
 	s.findSkills()
 	l := s.taught()
 	if l.Catalogue() != before.Catalogue() {
-		e.Send(engine.Reconfigure{System: s.systemPrompt(), Rules: s.skillRules()})
+		e.Send(s.reconfigured(s.skillRules()...))
 	}
 	return l
 }

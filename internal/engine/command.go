@@ -62,8 +62,10 @@ type PreferModel struct{ Model session.ModelRef }
 // Reconfigure changes what models are told and adds permission rules, from the
 // next request on: a folder was trusted.
 type Reconfigure struct {
-	System string
-	Rules  []permission.Rule
+	System       string
+	Instructions int                      // as in [Config]
+	Below        func(path string) string // as in [Config]
+	Rules        []permission.Rule
 }
 
 // SetThinking chooses the thinking level for what follows; it is recorded.

@@ -38,18 +38,19 @@ type ContextKind string
 
 // The kinds, in the order of a request.
 const (
-	ContextSystem    ContextKind = "system prompt"
-	ContextTools     ContextKind = "tools"
-	ContextSummaries ContextKind = "summaries"
-	ContextPrompts   ContextKind = "prompts"
-	ContextAnswers   ContextKind = "answers"
-	ContextResults   ContextKind = "tool results"
-	ContextCommands  ContextKind = "commands"
-	ContextNotes     ContextKind = "notes"
-	ContextImages    ContextKind = "images"
+	ContextSystem       ContextKind = "system prompt"
+	ContextInstructions ContextKind = "instruction files"
+	ContextTools        ContextKind = "tools"
+	ContextSummaries    ContextKind = "summaries"
+	ContextPrompts      ContextKind = "prompts"
+	ContextAnswers      ContextKind = "answers"
+	ContextResults      ContextKind = "tool results"
+	ContextCommands     ContextKind = "commands"
+	ContextNotes        ContextKind = "notes"
+	ContextImages       ContextKind = "images"
 )
 
-var contextKinds = []ContextKind{ContextSystem, ContextTools, ContextSummaries, ContextPrompts, ContextAnswers, ContextResults, ContextCommands, ContextNotes, ContextImages}
+var contextKinds = []ContextKind{ContextSystem, ContextInstructions, ContextTools, ContextSummaries, ContextPrompts, ContextAnswers, ContextResults, ContextCommands, ContextNotes, ContextImages}
 
 // ContextEntry is one message of the request.
 type ContextEntry struct {
@@ -69,7 +70,11 @@ func (e *Engine) inspect() {
 	snap := e.session.Snapshot()
 	reserve, _ := e.sizes()
 	r := ContextReport{Window: e.info.Context, Reserve: reserve, Counted: snap.ContextUsage(snap.Leaf()).Context(), ratio: e.ratio(e.model)}
-	fixed := []ContextPart{{ContextSystem, 1, r.tokens(len(e.cfg.System) / 4)}, {ContextTools, len(e.cfg.Tools), r.tokens(toolTokens(e))}}
+	fixed := []ContextPart{
+		{ContextSystem, 1, r.tokens((len(e.cfg.System) - e.cfg.Instructions) / 4)},
+		{ContextInstructions, 1, r.tokens(e.cfg.Instructions / 4)},
+		{ContextTools, len(e.cfg.Tools), r.tokens(toolTokens(e))},
+	}
 	go func() {
 		c, err := snap.Context(snap.Leaf())
 		if err == nil {

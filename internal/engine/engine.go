@@ -49,8 +49,17 @@ type Config struct {
 	// ThinkingChosen: the same of Thinking.
 	ThinkingChosen bool
 
-	Tools      []tool.Tool
-	System     string             // system prompt; the same for every request of a session
+	Tools  []tool.Tool
+	System string // system prompt; the same for every request of a session
+	// Instructions is how many bytes of System are files of instructions.
+	Instructions int
+	// Below gives the instructions that hold for a path and have not been told
+	// yet, empty for none; it is asked for paths that tools touch. Nil for none.
+	Below func(path string) string
+	// SaveQueue and LoadQueue keep the prompts that wait, by session id, so that
+	// they survive a restart; nil does not.
+	SaveQueue  func(session string, prompts []string) error
+	LoadQueue  func(session string) []string
 	Policy     *permission.Policy // who may do what; never nil
 	Compaction Compaction
 	// BranchInstructions say what summaries of branches should look at, besides
@@ -99,6 +108,7 @@ type Engine struct {
 	nextAsk  int
 	steering []Submit
 	waiting  []Submit // follow-ups
+	met      []string // instructions that tools met, to be told with the next request
 	// modeBefore is the permission mode before a path that is in plan mode was
 	// entered; empty while none is.
 	modeBefore string
@@ -289,7 +299,7 @@ func (e *Engine) handle(c Command) {
 			e.setModel(c.Model)
 		}
 	case Reconfigure:
-		e.cfg.System = c.System
+		e.cfg.System, e.cfg.Instructions, e.cfg.Below = c.System, c.Instructions, c.Below
 		e.cfg.Policy.Remember(c.Rules...)
 	case SetThinking:
 		e.setThinking(c.Level)
@@ -326,9 +336,10 @@ func (e *Engine) handle(c Command) {
 	}
 }
 
+// close ends what runs. What waits stays saved for the next time.
 func (e *Engine) close() {
 	e.closing = true
-	e.interrupt()
+	e.cancel()
 }
 
 var errEnded = errors.New("the engine has ended")
@@ -379,13 +390,22 @@ func (e *Engine) finished(err error) {
 	}
 }
 
+// interrupt ends what runs and gives back what waits for it.
 func (e *Engine) interrupt() {
+	running := e.job != nil
+	e.cancel()
+	if running {
+		e.takeBack()
+	}
+}
+
+// cancel ends what runs and takes its questions back.
+func (e *Engine) cancel() {
 	for ask := range e.asks {
 		e.withdraw(ask)
 	}
 	if e.job != nil {
 		e.job.cancel()
-		e.takeBack()
 	}
 }
 

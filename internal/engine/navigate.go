@@ -18,10 +18,11 @@ func (e *Engine) enter(m *session.Manager, d *Draft) error {
 		return fmt.Errorf("read the session %s: %w", snap.Path(), err)
 	}
 	e.session = m
-	e.steering, e.waiting = nil, nil
+	e.met = nil
 	e.restore(snap, c)
 	e.cfg.ModelChosen, e.cfg.ThinkingChosen = false, false // they held for this session
 	e.emit(Opened{Session: snap, Draft: d})
+	e.loadQueue()
 	if found := snap.Problems(); len(found) > 0 {
 		e.notice(Warning, "Line %d of the session: %s. It was worked around%s.", found[0].Line, found[0].Text, more(len(found)-1))
 	}

@@ -151,6 +151,9 @@ func (e *Engine) chooseModel(ref session.ModelRef) bool {
 		return false
 	}
 	e.model, e.client, e.info = ref, client, info
+	if window := info.Context; window > 0 && 2*e.fixed() > window {
+		e.notice(Warning, "%s has a window of %d tokens, and instructions and tools alone take about %d of it. Give it a larger one (num_ctx of Ollama), or choose another model.", info.Name, window, e.fixed())
+	}
 	return true
 }
 

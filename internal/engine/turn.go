@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -180,6 +181,11 @@ func (t turn) request(ctx context.Context) (req llm.Request, err error) {
 // deliver records the prompts that came while the turn ran, and says whether
 // the context should be compacted before it is sent.
 func (e *Engine) deliver() bool {
+	if len(e.met) > 0 {
+		text := strings.Join(e.met, "\n\n")
+		e.met = nil
+		e.record("record the instructions", session.CustomMessage{Type: "banyan.instructions", Content: []llm.Block{llm.Text{Text: text}}, Display: true})
+	}
 	steering := e.steering
 	e.steering = nil
 	for _, s := range steering {
@@ -244,6 +250,7 @@ func (e *Engine) turnEvent(ev agent.Event) error {
 		e.learn(m)
 	case agent.Running:
 		e.emit(ToolStarted(ev))
+		e.meet(ev.Call)
 	case agent.Advanced:
 		e.emit(ToolProgress(ev))
 	case agent.Returned:
@@ -252,6 +259,17 @@ func (e *Engine) turnEvent(ev agent.Event) error {
 		return e.append(session.CustomMessage{Type: "banyan.told", Content: []llm.Block{llm.Text{Text: ev.Text}}, Display: true})
 	}
 	return nil
+}
+
+// meet looks for instructions of the folder that a call is about.
+func (e *Engine) meet(call llm.ToolCall) {
+	var args struct{ Path string }
+	if e.cfg.Below == nil || json.Unmarshal(call.Arguments, &args) != nil || args.Path == "" {
+		return
+	}
+	if text := e.cfg.Below(args.Path); text != "" {
+		e.met = append(e.met, text)
+	}
 }
 
 // silentOverflow is the error of an answer that is none because the request left
@@ -305,6 +323,33 @@ func (e *Engine) emitQueue(back []string) {
 		q.FollowUps = append(q.FollowUps, s.Text)
 	}
 	e.emit(q)
+	e.saveQueue(append(q.Steering, q.FollowUps...))
+}
+
+// saveQueue keeps the prompts that wait for the next time. Losing them is told,
+// and nothing more: they are on the screen.
+func (e *Engine) saveQueue(prompts []string) {
+	if e.cfg.SaveQueue == nil {
+		return
+	}
+	if err := e.cfg.SaveQueue(e.session.Snapshot().Header().ID, prompts); err != nil {
+		e.notice(Warning, "The queue is not kept: %v", err)
+	}
+}
+
+// loadQueue brings back the prompts that waited when the session was left. They
+// wait for the end of the next turn, or to be taken back.
+func (e *Engine) loadQueue() {
+	e.steering, e.waiting = nil, nil
+	if e.cfg.LoadQueue == nil {
+		return
+	}
+	for _, text := range e.cfg.LoadQueue(e.session.Snapshot().Header().ID) {
+		e.waiting = append(e.waiting, Submit{Text: text, FollowUp: true})
+	}
+	if len(e.waiting) > 0 {
+		e.emitQueue(nil)
+	}
 }
 
 // draft is what of a user's message goes back to the editor.
