@@ -141,6 +141,9 @@ func progress(after []llm.Message) (rounds int, last []llm.Message) {
 // estimate counts 4 bytes a token, as nobody bills them.
 func estimate(req llm.Request, text string, calls []llm.ToolCall) llm.Usage {
 	in := len(req.System)
+	for _, t := range req.Tools {
+		in += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
 	for _, m := range req.Messages {
 		in += len(m.Text())
 		for _, c := range m.Calls() {
