@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/creack/pty"
 )
 
 // hostile are files by which a repository tries to run something, or to be heard.
@@ -42,6 +44,7 @@ func TestNothingHappensBeforeTrust(t *testing.T) {
 	ours := regexp.MustCompile(`execve\("(` + regexp.QuoteMeta(path) + `|/proc/self/exe|/bin/sh", \["sh", "-c", ":"\])`)
 	starts := 0
 	for _, args := range [][]string{
+		{}, // the chat itself
 		{"-p", "hello"},
 		{"-p", "--permission-mode", "auto", "read go.mod"},
 		{"-p", "--output-format", "stream-json", "list ."},
@@ -64,10 +67,10 @@ func TestNothingHappensBeforeTrust(t *testing.T) {
 		log := filepath.Join(t.TempDir(), "strace")
 		cmd := exec.Command(strace, append([]string{"-f", "-qq", "-e", "trace=execve", "-o", log, path}, args...)...)
 		cmd.Dir, cmd.Env = h.work, h.env()
-		out, err := cmd.CombinedOutput()
+		out := runTraced(t, cmd, len(args) == 0)
 		trace, readErr := os.ReadFile(log)
 		if readErr != nil {
-			t.Skipf("strace cannot trace here: %v, %s", err, out)
+			t.Skipf("strace cannot trace here: %v, %s", readErr, out)
 		}
 		for line := range strings.Lines(string(trace)) {
 			if !strings.Contains(line, "execve(") {
@@ -85,7 +88,40 @@ func TestNothingHappensBeforeTrust(t *testing.T) {
 			t.Errorf("agent %v: what an untrusted folder says is in %v", args, sessions)
 		}
 	}
-	t.Logf("hostile repository: %d starts of processes in 8 ways to begin, 0 of the repository", starts)
+	t.Logf("hostile repository: %d starts of processes in 9 ways to begin, 0 of the repository", starts)
+}
+
+// runTraced runs a command to its end; a screen is left as soon as it is there.
+func runTraced(t *testing.T, cmd *exec.Cmd, screen bool) string {
+	t.Helper()
+	if !screen {
+		out, _ := cmd.CombinedOutput() // some of them refuse, which is fine
+		return string(out)
+	}
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	var out strings.Builder
+	left := false
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := tty.Read(buf)
+		out.Write(buf[:n])
+		if err != nil {
+			break
+		}
+		if !left && strings.Contains(out.String(), "not trusted") {
+			left = true
+			tty.WriteString(ctrlD)
+		}
+	}
+	if !left {
+		t.Errorf("the chat does not say that the folder is not trusted:\n%s", out.String())
+	}
+	cmd.Wait()
+	return out.String()
 }
 
 // grepAll are the files below a folder that contain a text.

@@ -32,6 +32,10 @@ type Expansion struct {
 // Unqueue takes all waiting prompts back; they come with [Queue].
 type Unqueue struct{}
 
+// SetQueue puts the follow-ups that wait into another order, or leaves some out:
+// they are the ones that follow. A prompt that did not wait is added.
+type SetQueue struct{ FollowUps []string }
+
 // Interrupt ends what runs. What was received stays.
 type Interrupt struct{}
 
@@ -147,6 +151,7 @@ type Close struct{}
 
 func (Submit) isCommand()        {}
 func (Unqueue) isCommand()       {}
+func (SetQueue) isCommand()      {}
 func (Interrupt) isCommand()     {}
 func (Answer) isCommand()        {}
 func (SetModel) isCommand()      {}

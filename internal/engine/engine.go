@@ -288,6 +288,8 @@ func (e *Engine) handle(c Command) {
 		e.submit(c)
 	case Unqueue:
 		e.takeBack()
+	case SetQueue:
+		e.setQueue(c.FollowUps)
 	case Interrupt:
 		e.interrupt()
 	case Answer:

@@ -703,3 +703,30 @@ func TestContextReport(t *testing.T) {
 		t.Errorf("after a compaction %+v", r)
 	}
 }
+
+// Providers cache what a request begins with: the next request of a
+// conversation begins with all of the one before, to the byte.
+func TestRequestsBeginAsTheOneBefore(t *testing.T) {
+	var turns []llmtest.Turn
+	for i := range 4 {
+		turns = append(turns, llmtest.Call(fmt.Sprint("c", i), "look", `{"a":1,"b":[2]}`), llmtest.Text("answer ", fmt.Sprint(i)))
+	}
+	w := newWorld(t, turns...)
+	w.start(Config{System: "the same"})
+	for i := range 4 {
+		w.say(fmt.Sprintf("question %d", i))
+	}
+	text := func(r llm.Request) string {
+		raw, err := json.Marshal([]any{r.System, r.Tools, r.Messages})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSuffix(string(raw), "]]")
+	}
+	requests := w.model.Requests()
+	for i := 1; i < len(requests); i++ {
+		if !strings.HasPrefix(text(requests[i]), text(requests[i-1])) {
+			t.Errorf("request %d does not begin as the one before:\n%s\n%s", i, text(requests[i-1]), text(requests[i]))
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"banyan/internal/llm"
 	"banyan/internal/llm/llmtest"
 	"banyan/internal/session"
 )
@@ -61,4 +62,29 @@ func TestInstructionsThatToolsMeetAreToldOnce(t *testing.T) {
 		t.Errorf("asked for %v", asked)
 	}
 	w.sameOnDisk()
+}
+
+func TestTheQueueCanBePutInOrder(t *testing.T) {
+	held, hold := llmtest.Text("half of it"), make(chan struct{})
+	held.Hold, held.HoldAt = hold, 2
+	w := newWorld(t, held, llmtest.Text("one"), llmtest.Text("two"))
+	w.engine.Send(Submit{Text: "begin"})
+	w.until("the answer begins", func(ev Event) bool { _, ok := ev.(Progress); return ok })
+	picture := llm.Image{Data: "aGk=", MIME: "image/png"}
+	w.engine.Send(Submit{Text: "a", FollowUp: true})
+	w.engine.Send(Submit{Text: "b", FollowUp: true, Images: []llm.Image{picture}})
+	w.engine.Send(Submit{Text: "c", FollowUp: true})
+	w.engine.Send(SetQueue{FollowUps: []string{"b", "a"}})
+	w.until("it is in order", func(ev Event) bool { q, ok := ev.(Queue); return ok && slices.Equal(q.FollowUps, []string{"b", "a"}) })
+	close(hold)
+	for range 3 {
+		w.finished()
+	}
+	if got := w.roles(); !strings.HasSuffix(got, "user b | assistant one | user a | assistant two") {
+		t.Errorf("context %s", got)
+	}
+	e, _, err := w.snap.Entry(w.prompts()[1])
+	if m, ok := e.Data.(session.Message); err != nil || !ok || len(m.Content) != 2 || m.Content[1] != llm.Block(picture) {
+		t.Errorf("the picture did not come along: %+v", e.Data)
+	}
 }

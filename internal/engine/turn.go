@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"banyan/internal/agent"
@@ -299,6 +300,22 @@ func (e *Engine) startQueued() {
 		}
 	}
 	e.startTurn()
+}
+
+// setQueue takes the user's order of the follow-ups. Pictures stay with the text
+// that they came with.
+func (e *Engine) setQueue(texts []string) {
+	before := e.waiting
+	e.waiting = nil
+	for _, text := range texts {
+		s := Submit{Text: text, FollowUp: true}
+		if i := slices.IndexFunc(before, func(b Submit) bool { return b.Text == text }); i >= 0 {
+			s = before[i]
+			before = slices.Delete(slices.Clone(before), i, i+1)
+		}
+		e.waiting = append(e.waiting, s)
+	}
+	e.emitQueue(nil)
 }
 
 // takeBack gives waiting prompts back to the editor.

@@ -64,6 +64,7 @@ func commands() []command {
 		{name: "role", args: "[name]", help: "give the agent a role; none takes it away", complete: roleNames, run: (*Model).setRole},
 		{name: "agents", help: "the agents that tasks can be given to", run: (*Model).showAgents},
 		{name: "compact", aliases: []string{"compress", "summarize"}, args: "[focus]", help: "let a summary stand for the older part", run: (*Model).compact},
+		{name: "queue", help: "the follow-ups that wait: order, edit, take out", run: (*Model).queueFlow},
 		{name: "copy", help: "copy the last answer", run: (*Model).copyAnswer},
 		{name: "editor", help: "write the prompt in your own editor", run: func(m *Model, _ string) tea.Cmd { return m.editor.External() }},
 		{name: "save", args: "<file>", help: "write the session elsewhere and go on there, e.g. when the disk is full", run: (*Model).saveElsewhere},

@@ -83,6 +83,19 @@ func TestSteerAndFollowUp(t *testing.T) {
 	d.Sees("› left", "  then right", "  draft").Misses("queued")
 }
 
+func TestTheQueueIsPutInOrder(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Type("/queue").Press("enter").Sees("Nothing waits")
+	d.Press("ctrl+c")
+	d.Append(user("go"))
+	d.Emit(engine.Started{What: "turn", At: tuitest.Start}, engine.Queue{FollowUps: []string{"one", "two", "three"}})
+	d.Type("/queue").Press("enter").Sees("Waiting for the end", "1 one", "3 three")
+	d.Press("alt+down").WasSent(engine.SetQueue{FollowUps: []string{"two", "one", "three"}})
+	d.Press("ctrl+d").WasSent(engine.SetQueue{FollowUps: []string{"two", "three"}})
+	d.Press("enter").WasSent(engine.SetQueue{FollowUps: []string{"two"}})
+	d.Sees("› three").Misses("Waiting for the end")
+}
+
 func TestInterrupt(t *testing.T) {
 	d := tuitest.New(t).Open()
 	d.Append(user("go"))
