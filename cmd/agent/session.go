@@ -93,7 +93,7 @@ func outFlag(cmd *cobra.Command, f *sessionFlags) {
 
 func exportFlags(cmd *cobra.Command, f *sessionFlags) {
 	outFlag(cmd, f)
-	leafFlag(cmd, f)
+	cmd.Flags().StringVar(&f.leaf, "entry", "", "the path to this entry instead of the whole session")
 	cmd.Flags().StringVar(&f.format, "format", "jsonl", "format: jsonl")
 }
 

@@ -228,7 +228,7 @@ func TestSessionExport(t *testing.T) {
 		t.Errorf("the export is not the file: exit %d, %s", code, errs)
 	}
 	to := filepath.Join(t.TempDir(), "out.jsonl")
-	if _, errs, code := agentSession(t, "", "export", path, "--leaf", string(ids["u3"]), "-o", to); code != exitDone {
+	if _, errs, code := agentSession(t, "", "export", path, "--entry", string(ids["u3"]), "-o", to); code != exitDone {
 		t.Fatal(errs)
 	}
 	was := mustRun[map[string]any](t, "context", path, "--leaf", string(ids["u3"]))
