@@ -64,7 +64,7 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		Models:        func(context.Context) ([]tui.Choice, error) { return s.roster.choices(), nil },
 		Sessions:      func(context.Context) ([]tui.Session, error) { return sessions(s.paths) },
 		Files:         func(ctx context.Context) ([]string, error) { return tool.Files(ctx, s.Cwd) },
-		Branch:        func(context.Context) string { return vcs.Branch(s.Cwd) },
+		Branch:        func(context.Context) string { return branchOf(s.Cwd) },
 		Image:         clipboardImage,
 		Copy:          clipboard.TextWriter(),
 		DeleteSession: func(_ context.Context, path string) error { return trash(s.paths, path) },
@@ -93,6 +93,16 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		SaveDraft: drafts.Save, LoadDraft: drafts.Load,
 		SaveTree: trees.Save, LoadTree: trees.Load,
 	}
+}
+
+// branchOf is the checked-out branch, with a mark where tracked files have
+// changed. It runs nothing.
+func branchOf(dir string) string {
+	branch := vcs.Branch(dir)
+	if branch != "" && vcs.Dirty(dir) {
+		branch += "*"
+	}
+	return branch
 }
 
 // themeName is a theme's name or file; empty lets the screen look at the terminal.
