@@ -166,7 +166,7 @@ func New(cfg Config) *Engine {
 	}
 	e := &Engine{
 		cfg: cfg, inbox: newMailbox[Command](), outbox: newMailbox[Event](),
-		events: make(chan Event), steps: make(chan step), ended: make(chan struct{}), jobDone: make(chan error),
+		events: make(chan Event), steps: make(chan step), ended: make(chan struct{}), jobDone: make(chan error, 1),
 		asks: map[int]chan Answer{}, retry: stoppedTimer(), idle: stoppedTimer(),
 		ratios: map[session.ModelRef]float64{}, limits: map[session.ModelRef]int{},
 		thinking: cfg.Thinking,
@@ -190,7 +190,8 @@ func (e *Engine) Send(c Command) { e.inbox.put(c) }
 func (e *Engine) Events() <-chan Event { return e.events }
 
 // Run owns the session until ctx is done or Close is sent. It returns when
-// everything is saved and all events were taken; abandon ends it if nobody takes them.
+// everything is saved and all events were taken; once ctx is done, events that
+// nobody takes within a moment are dropped.
 func (e *Engine) Run(ctx context.Context) {
 	pumped := make(chan struct{})
 	go e.pump(ctx, pumped)
