@@ -20,7 +20,6 @@ import (
 	"banyan/internal/tui/theme"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // Item is one row. Its texts may come from anywhere.
@@ -133,8 +132,8 @@ func Bindings() []keymap.Binding[*Model] {
 		{ID: "picker.page-down", Keys: []string{"pgdown"}, Help: "a page down", Run: func(m *Model) tea.Cmd { m.jump(m.cursor + m.page); return nil }},
 		{ID: "picker.first", Keys: []string{"home"}, Help: "first", Run: func(m *Model) tea.Cmd { m.jump(0); return nil }},
 		{ID: "picker.last", Keys: []string{"end"}, Help: "last", Run: func(m *Model) tea.Cmd { m.jump(len(m.matches)); return nil }},
-		{ID: "picker.erase", Keys: []string{"backspace", "ctrl+h"}, Help: "erase a character of the filter", Run: func(m *Model) tea.Cmd { m.filter(butLast(m.query)); return nil }},
-		{ID: "picker.erase-word", Keys: []string{"ctrl+w", "alt+backspace"}, Help: "erase a word of the filter", Run: func(m *Model) tea.Cmd { m.filter(butLastWord(m.query)); return nil }},
+		{ID: "picker.erase", Keys: []string{"backspace", "ctrl+h"}, Help: "erase a character of the filter", Run: func(m *Model) tea.Cmd { m.filter(rich.ButLast(m.query)); return nil }},
+		{ID: "picker.erase-word", Keys: []string{"ctrl+w", "alt+backspace"}, Help: "erase a word of the filter", Run: func(m *Model) tea.Cmd { m.filter(rich.ButLastWord(m.query)); return nil }},
 		{ID: "picker.erase-all", Keys: []string{"ctrl+u"}, Help: "erase the filter", Run: func(m *Model) tea.Cmd { m.filter(""); return nil }},
 	}
 }
@@ -246,22 +245,6 @@ func (it Item) text() string {
 		return it.Search
 	}
 	return it.Title + " " + it.Detail
-}
-
-// butLast is a text without the character that it ends with.
-func butLast(s string) string {
-	at := 0
-	for i := 0; i < len(s); {
-		at = i
-		c, _ := ansi.FirstGraphemeCluster(s[i:], ansi.GraphemeWidth)
-		i += len(c)
-	}
-	return s[:at]
-}
-
-func butLastWord(s string) string {
-	s = strings.TrimRight(s, " ")
-	return s[:strings.LastIndexByte(s, ' ')+1]
 }
 
 // airyFrom is the room from which on there are blank rows around the items.

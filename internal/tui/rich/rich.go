@@ -246,3 +246,21 @@ func (r Row) Shift(by int) Row {
 	r.Marks = marks
 	return r
 }
+
+// ButLast is a text without the user-perceived character that it ends with:
+// what Backspace leaves of a one-line field.
+func ButLast(s string) string {
+	at := 0
+	for i := 0; i < len(s); {
+		at = i
+		c, _ := ansi.FirstGraphemeCluster(s[i:], ansi.GraphemeWidth)
+		i += len(c)
+	}
+	return s[:at]
+}
+
+// ButLastWord is a text without the word that it ends with, and the spaces behind it.
+func ButLastWord(s string) string {
+	s = strings.TrimRight(s, " ")
+	return s[:strings.LastIndexByte(s, ' ')+1]
+}

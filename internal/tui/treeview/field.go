@@ -42,13 +42,13 @@ func (f *field) key(key, text string) {
 	case "ctrl+k":
 		f.erase(f.caret, len(f.text))
 	case "ctrl+w", "alt+backspace":
-		f.erase(len(butLastWord(f.text[:f.caret])), f.caret)
+		f.erase(len(rich.ButLastWord(f.text[:f.caret])), f.caret)
 	default:
 		f.insert(text)
 	}
 }
 
-func (f *field) before() int { return len(butLast(f.text[:f.caret])) }
+func (f *field) before() int { return len(rich.ButLast(f.text[:f.caret])) }
 
 func (f *field) after() int {
 	c, _ := ansi.FirstGraphemeCluster(f.text[f.caret:], ansi.GraphemeWidth)

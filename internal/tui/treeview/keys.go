@@ -1,13 +1,11 @@
 package treeview
 
 import (
-	"strings"
-
 	"banyan/internal/tree"
 	"banyan/internal/tui/keymap"
+	"banyan/internal/tui/rich"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 const (
@@ -53,8 +51,8 @@ func Bindings() []keymap.Binding[*Model] {
 
 		{ID: "tree.preview-up", Keys: []string{"shift+up"}, Help: "scroll the preview up", Run: func(m *Model) tea.Cmd { m.scrollPreview(-3); return nil }},
 		{ID: "tree.preview-down", Keys: []string{"shift+down"}, Help: "scroll the preview down", Run: func(m *Model) tea.Cmd { m.scrollPreview(3); return nil }},
-		{ID: "tree.erase", Keys: []string{"backspace", "ctrl+h"}, Help: "erase a character of the search", Run: func(m *Model) tea.Cmd { m.search(butLast(m.outline.Query())); return nil }},
-		{ID: "tree.erase-word", Keys: []string{"ctrl+w", "alt+backspace"}, Help: "erase a word of the search", Run: func(m *Model) tea.Cmd { m.search(butLastWord(m.outline.Query())); return nil }},
+		{ID: "tree.erase", Keys: []string{"backspace", "ctrl+h"}, Help: "erase a character of the search", Run: func(m *Model) tea.Cmd { m.search(rich.ButLast(m.outline.Query())); return nil }},
+		{ID: "tree.erase-word", Keys: []string{"ctrl+w", "alt+backspace"}, Help: "erase a word of the search", Run: func(m *Model) tea.Cmd { m.search(rich.ButLastWord(m.outline.Query())); return nil }},
 	}
 }
 
@@ -86,20 +84,4 @@ func (m *Model) menu() tea.Cmd {
 		return m.opts.Menu(id)
 	}
 	return nil
-}
-
-// butLast is a text without the character that it ends with.
-func butLast(s string) string {
-	at := 0
-	for i := 0; i < len(s); {
-		at = i
-		c, _ := ansi.FirstGraphemeCluster(s[i:], ansi.GraphemeWidth)
-		i += len(c)
-	}
-	return s[:at]
-}
-
-func butLastWord(s string) string {
-	s = strings.TrimRight(s, " ")
-	return s[:strings.LastIndexByte(s, ' ')+1]
 }
