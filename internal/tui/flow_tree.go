@@ -301,9 +301,6 @@ func (m *Model) stayed(ev engine.Stayed) {
 	}
 }
 
-// saidByStayed are the jobs whose failure [engine.Stayed] tells.
-func saidByStayed(what string) bool { return what == "summary" || what == "navigation" }
-
 // orRoot is how an entry is named in a command.
 func orRoot(id session.ID) string {
 	if id == "" {

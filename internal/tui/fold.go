@@ -161,10 +161,16 @@ func (m *Model) progress(ev llm.Event) {
 func (m *Model) finish(ev engine.Finished) tea.Cmd {
 	m.running, m.retry, m.shell = nil, nil, session.Command{}
 	m.transcript.Commit()
-	if ev.Err != nil && !errors.Is(ev.Err, context.Canceled) && !saidByStayed(ev.What) {
+	if ev.Err != nil && !errors.Is(ev.Err, context.Canceled) && !saidBefore(ev.What) {
 		m.say(engine.Failure, ev.Err.Error())
 	}
 	return tea.Batch(m.findBranch(), m.notify("is done"))
+}
+
+// saidBefore says whether a job that failed has told why by an event of its own:
+// Stayed, or CompactionEnded.
+func saidBefore(what string) bool {
+	return what == "summary" || what == "navigation" || what == "compaction"
 }
 
 func (m *Model) compacted(ev engine.CompactionEnded) {

@@ -723,6 +723,10 @@ func TestCompaction(t *testing.T) {
 	d.Append(session.Compaction{Summary: "a summary", FirstKept: d.Session.Snapshot().Leaf(), TokensBefore: 84_000})
 	d.Emit(engine.CompactionEnded{Before: 84_000, After: 9_400}, engine.Finished{What: "compaction"}).Sees("about 84k tokens became 9k").Misses("Working")
 	d.Emit(engine.CompactionEnded{Err: errors.New("no model")}).Sees("Not compacted: no model")
+	d.Emit(engine.Finished{What: "compaction", Err: errors.New("no model")})
+	if n := strings.Count(d.Screen(), "no model"); n != 1 {
+		t.Errorf("the failure is said %d times:\n%s", n, d.Screen())
+	}
 	before := d.Screen()
 	if d.Emit(engine.CompactionEnded{Err: errContextCanceled}); d.Screen() != before {
 		t.Errorf("an interrupt is no failure:\n%s", d.Screen())
