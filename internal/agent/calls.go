@@ -50,11 +50,11 @@ func (l Loop) looksOnly(call llm.ToolCall) bool {
 }
 
 func (l Loop) tool(name string) (tool.Tool, bool) {
-	i := slices.IndexFunc(l.Tools, func(t tool.Tool) bool { return t.Name == name })
+	i := slices.IndexFunc(l.tools, func(t tool.Tool) bool { return t.Name == name })
 	if i < 0 {
 		return tool.Tool{}, false
 	}
-	return l.Tools[i], true
+	return l.tools[i], true
 }
 
 // runGroup runs calls side by side. The goroutines hand everything to this one,
@@ -172,7 +172,7 @@ func details(v tool.View, by []Approval) json.RawMessage {
 
 func (l Loop) names() string {
 	var names []string
-	for _, t := range l.Tools {
+	for _, t := range l.tools {
 		names = append(names, t.Name)
 	}
 	return strings.Join(names, ", ")

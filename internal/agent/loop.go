@@ -32,21 +32,23 @@ const (
 // Loop is one turn's equipment. It holds no state: Run may be called again.
 type Loop struct {
 	Client llm.Client
-	Tools  []tool.Tool
 	// Gate says whether a call may run; it may take as long as a person does.
 	// The text of its error is the model's result. An error that wraps ErrStop
 	// ends the turn. The approval is recorded with the result.
 	Gate func(ctx context.Context, call llm.ToolCall, t tool.Tool) (Approval, error)
 	// Request builds the next request from what was emitted so far and from
-	// prompts that came meanwhile.
-	Request func() (llm.Request, error)
+	// prompts that came meanwhile, but for its Tools: the model is told of those
+	// that come beside it, and its calls are run by them.
+	Request func() (llm.Request, []tool.Tool, error)
 	// Meta is what answers are recorded under: API, provider and model.
 	Meta llm.Message
 	// MaxRounds limits the requests of a turn; zero means no limit.
 	MaxRounds int
 	Now       func() time.Time
 
-	sent []llm.Message // in the request whose answer's calls are run
+	// Of the request whose answer's calls are run.
+	sent  []llm.Message
+	tools []tool.Tool
 }
 
 // Approval says who let a call run, or did not. It is stored in the details of
@@ -65,11 +67,14 @@ type Approval struct {
 func (l Loop) Run(ctx context.Context, emit func(Event) error) error {
 	var seen repeats
 	for round := 0; l.MaxRounds == 0 || round < l.MaxRounds; round++ {
-		req, err := l.Request()
+		req, tools, err := l.Request()
 		if err != nil {
 			return err
 		}
-		l.sent = req.Messages
+		for _, t := range tools {
+			req.Tools = append(req.Tools, t.ToolSpec)
+		}
+		l.sent, l.tools = req.Messages, tools
 		answer, cut, err := l.answer(ctx, req, emit)
 		if err != nil {
 			return err

@@ -28,14 +28,16 @@ type stage struct {
 
 func (s *stage) run(ctx context.Context) error {
 	l := Loop{
-		Client: s.model, Tools: s.tools, MaxRounds: s.rounds, Now: func() time.Time { return time.UnixMilli(1) },
+		Client: s.model, MaxRounds: s.rounds, Now: func() time.Time { return time.UnixMilli(1) },
 		Gate: func(_ context.Context, call llm.ToolCall, _ tool.Tool) (Approval, error) {
 			if s.gate == nil {
 				return Approval{Action: "allow", By: "test"}, nil
 			}
 			return Approval{}, s.gate(call)
 		},
-		Request: func() (llm.Request, error) { return llm.Request{Messages: slices.Clone(s.messages)}, nil },
+		Request: func() (llm.Request, []tool.Tool, error) {
+			return llm.Request{Messages: slices.Clone(s.messages)}, s.tools, nil
+		},
 	}
 	return l.Run(ctx, func(ev Event) error {
 		switch ev := ev.(type) {

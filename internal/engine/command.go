@@ -4,6 +4,7 @@ import (
 	"banyan/internal/llm"
 	"banyan/internal/permission"
 	"banyan/internal/session"
+	"banyan/internal/tool"
 )
 
 // Command is what a front end wants. Send never blocks; what comes of it is told by events.
@@ -70,6 +71,14 @@ type Reconfigure struct {
 	Instructions int                      // as in [Config]
 	Below        func(path string) string // as in [Config]
 	Rules        []permission.Rule
+}
+
+// SetTools are the tools of one source beside the engine's own, from the next
+// request on, in place of those that the source gave before; none takes them
+// away. A tool whose name is taken is left out.
+type SetTools struct {
+	From  string // who gives them, for people
+	Tools []tool.Tool
 }
 
 // SetThinking chooses the thinking level for what follows; it is recorded.
@@ -157,6 +166,7 @@ func (Answer) isCommand()        {}
 func (SetModel) isCommand()      {}
 func (PreferModel) isCommand()   {}
 func (Reconfigure) isCommand()   {}
+func (SetTools) isCommand()      {}
 func (SetThinking) isCommand()   {}
 func (SetPermission) isCommand() {}
 func (SetLabel) isCommand()      {}

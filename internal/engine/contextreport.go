@@ -73,7 +73,7 @@ func (e *Engine) inspect() {
 	fixed := []ContextPart{
 		{ContextSystem, 1, r.tokens((len(e.cfg.System) - e.cfg.Instructions) / 4)},
 		{ContextInstructions, 1, r.tokens(e.cfg.Instructions / 4)},
-		{ContextTools, len(e.cfg.Tools), r.tokens(toolTokens(e))},
+		{ContextTools, len(e.tools()), r.tokens(toolTokens(e))},
 	}
 	go func() {
 		c, err := snap.Context(snap.Leaf())
@@ -93,7 +93,7 @@ func (e *Engine) inspect() {
 
 func toolTokens(e *Engine) int {
 	n := 0
-	for _, t := range e.cfg.Tools {
+	for _, t := range e.tools() {
 		n += len(t.Name) + len(t.Description) + len(t.Schema)
 	}
 	return n / 4

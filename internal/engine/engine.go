@@ -49,8 +49,8 @@ type Config struct {
 	// ThinkingChosen: the same of Thinking.
 	ThinkingChosen bool
 
-	Tools  []tool.Tool
-	System string // system prompt; the same for every request of a session
+	Tools  []tool.Tool // more come with [SetTools]
+	System string      // system prompt; the same for every request of a session
 	// Instructions is how many bytes of System are files of instructions.
 	Instructions int
 	// Below gives the instructions that hold for a path and have not been told
@@ -107,8 +107,9 @@ type Engine struct {
 	asks     map[int]chan Answer
 	nextAsk  int
 	steering []Submit
-	waiting  []Submit // follow-ups
-	met      []string // instructions that tools met, to be told with the next request
+	waiting  []Submit               // follow-ups
+	more     map[string][]tool.Tool // of [SetTools], by source
+	met      []string               // instructions that tools met, to be told with the next request
 	// modeBefore is the permission mode before a path that is in plan mode was
 	// entered; empty while none is.
 	modeBefore string
@@ -304,6 +305,8 @@ func (e *Engine) handle(c Command) {
 	case Reconfigure:
 		e.cfg.System, e.cfg.Instructions, e.cfg.Below = c.System, c.Instructions, c.Below
 		e.cfg.Policy.Remember(c.Rules...)
+	case SetTools:
+		e.setTools(c)
 	case SetThinking:
 		e.setThinking(c.Level)
 	case SetPermission:

@@ -12,6 +12,7 @@ import (
 	"banyan/internal/llm"
 	"banyan/internal/session"
 	"banyan/internal/summary"
+	"banyan/internal/tool"
 )
 
 // The flow of a prompt, top to bottom: submit → startTurn → (in the turn's
@@ -142,10 +143,10 @@ func (t turn) loop(ctx context.Context, answers *int) error {
 		rounds = max(1, rounds-*answers)
 	}
 	loop := agent.Loop{
-		Client: t.client, Tools: t.cfg.Tools, Gate: t.gate, Now: t.cfg.Now,
+		Client: t.client, Gate: t.gate, Now: t.cfg.Now,
 		MaxRounds: rounds,
 		Meta:      llm.Message{API: t.info.API, Provider: t.model.Provider, Model: t.model.Model},
-		Request:   func() (llm.Request, error) { return t.request(ctx) },
+		Request:   func() (llm.Request, []tool.Tool, error) { return t.request(ctx) },
 	}
 	return loop.Run(ctx, func(ev agent.Event) error {
 		if err := t.do(func() error { return t.turnEvent(ev) }); err != nil {
@@ -161,22 +162,22 @@ func (t turn) loop(ctx context.Context, answers *int) error {
 
 // request builds the next request of a turn, with the prompts that came
 // meanwhile, after making room for it where the window is nearly full.
-func (t turn) request(ctx context.Context) (req llm.Request, err error) {
+func (t turn) request(ctx context.Context) (req llm.Request, tools []tool.Tool, err error) {
 	full := false
 	if err := t.do(func() error { full = t.deliver(); return t.withinBudget() }); err != nil {
-		return req, err
+		return req, nil, err
 	}
 	if err := t.untilSaved(ctx); err != nil {
-		return req, err
+		return req, nil, err
 	}
 	if full {
 		// Where it fails the request is sent as it is: it may still fit.
 		if _ = t.compactPath(ctx, CompactThreshold, ""); ctx.Err() != nil {
-			return req, ctx.Err()
+			return req, nil, ctx.Err()
 		}
 	}
-	err = t.do(func() error { req, err = t.build(); return err })
-	return req, err
+	err = t.do(func() error { tools = t.tools(); req, err = t.build(); return err })
+	return req, tools, err
 }
 
 // deliver records the prompts that came while the turn ran, and says whether
@@ -198,7 +199,7 @@ func (e *Engine) deliver() bool {
 	return e.nearlyFull()
 }
 
-// build makes the request for a turn's model from the path as it is.
+// build makes the request for a turn's model from the path as it is, but for its tools.
 func (t turn) build() (llm.Request, error) {
 	e := t.Engine
 	snap := e.session.Snapshot()
@@ -214,14 +215,10 @@ func (t turn) build() (llm.Request, error) {
 	for _, m := range messages {
 		e.asked += summary.MessageTokens(m)
 	}
-	req := llm.Request{
+	return llm.Request{
 		Model: t.model.Model, System: e.cfg.System, Messages: messages,
 		Thinking: e.thinking, SessionID: snap.Header().ID,
-	}
-	for _, t := range e.cfg.Tools {
-		req.Tools = append(req.Tools, t.ToolSpec)
-	}
-	return req, nil
+	}, nil
 }
 
 // dropFailed takes the answer that failed for its size off the path; it stays in
