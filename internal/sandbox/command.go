@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// Command says what to run. It gets no standard input and no terminal, and a
-// session and process group of its own.
+// Command says what to run. It gets no terminal, and a session and process
+// group of its own.
 type Command struct {
 	Path string   `json:"path"` // absolute path of the program
 	Args []string `json:"args"` // with the program's name first
@@ -22,6 +22,10 @@ type Command struct {
 	// Box restricts it; nil does not. A command that cannot be restricted is
 	// not run: see [Available].
 	Box *Box `json:"box,omitempty"`
+	// Input is its standard input, Errors its standard error. Without them it
+	// has nothing to read, and errors go to its output. The caller may close
+	// them when Start has returned.
+	Input, Errors *os.File `json:"-"`
 }
 
 // order is what a keeper is told.
@@ -92,6 +96,12 @@ func start(c order, output *os.File) (*Process, error) {
 		Stderr:      output,
 		ExtraFiles:  []*os.File{controlIn, statusOut},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	if c.Input != nil {
+		keeper.Stdin = c.Input
+	}
+	if c.Errors != nil {
+		keeper.Stderr = c.Errors
 	}
 	if c.Strength == Full {
 		namespaces(keeper.SysProcAttr, c.Box.Network)

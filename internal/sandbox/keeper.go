@@ -60,8 +60,9 @@ func keep() {
 	reap(shell, status)
 }
 
-// execute carries out the order, in its box, and lets go of the output pipe, so that it closes
-// when the last process of the command has closed it.
+// execute carries out the order, in its box, and lets go of the pipes of its
+// input and output, so that they close when the last process of the command has
+// closed them.
 func execute(line []byte) (pid int, err error) {
 	var c order
 	if err := json.Unmarshal(line, &c); err != nil {
@@ -80,13 +81,13 @@ func execute(line []byte) (pid int, err error) {
 	pid, err = syscall.ForkExec(c.Path, c.Args, &syscall.ProcAttr{
 		Dir:   c.Dir,
 		Env:   c.Env,
-		Files: []uintptr{null.Fd(), 1, 2},
+		Files: []uintptr{0, 1, 2},
 		Sys:   attributes(),
 	})
 	if err != nil {
 		return 0, fmt.Errorf("starting %s in %s: %w", c.Path, c.Dir, err)
 	}
-	for fd := 1; fd <= 2; fd++ {
+	for fd := 0; fd <= 2; fd++ {
 		if err := dup(int(null.Fd()), fd); err != nil {
 			return 0, err
 		}

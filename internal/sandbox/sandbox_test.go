@@ -107,6 +107,37 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
+func TestInputAndErrorsOfItsOwn(t *testing.T) {
+	pipe := func() (r, w *os.File) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close(); w.Close() })
+		return r, w
+	}
+	in, input := pipe()
+	output, out := pipe()
+	errors, errs := pipe()
+	p, err := Start(Command{
+		Path: "/bin/bash", Args: []string{"bash", "-c", "cat; echo oh >&2"}, Dir: "/", Input: in, Errors: errs,
+	}, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*os.File{in, out, errs} {
+		f.Close()
+	}
+	fmt.Fprint(input, "asked")
+	input.Close()
+	said, _ := io.ReadAll(output)
+	wrong, _ := io.ReadAll(errors)
+	if string(said) != "asked" || string(wrong) != "oh\n" {
+		t.Errorf("output %q, errors %q", said, wrong)
+	}
+	<-p.Gone()
+}
+
 func TestLargeEnvironment(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -44,6 +44,14 @@ var quiet = map[string]string{
 // shellSteering are variables by which a shell runs other code than its command.
 var shellSteering = []string{"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "BASH_FUNC_*"}
 
+// Environ is the environment of a program that is not ours and is run without
+// being asked for each time: what shells and compilers need of ours, the
+// variables of ours that pass names, no secrets, no pagers and editors, and what
+// is added.
+func Environ(pass []string, added map[string]string) []string {
+	return childEnv(os.Environ(), pass, os.TempDir(), added)
+}
+
 // childEnv is the environment of a command: the passed part of ours, the quiet
 // variables, a private temporary folder, and what the call adds.
 func childEnv(ours []string, pass []string, temp string, added map[string]string) []string {
