@@ -94,7 +94,7 @@ func (s *setup) findFolders() (err error) {
 
 // readSettings reads the user's settings, and the project's if it is trusted.
 func (s *setup) readSettings() error {
-	trust := s.paths.Trust()
+	trust := s.trust()
 	by, trusted, err := trust.Trusted(s.Cwd)
 	if err != nil {
 		s.Notices = append(s.Notices, engine.Notice{Level: engine.Warning, Text: err.Error()})
@@ -133,6 +133,15 @@ func (s *setup) readSettings() error {
 	}
 	s.BranchInstructions = s.settings.BranchSummary.Instructions
 	return nil
+}
+
+// trust is the user's store of trust, with what --trust adds to it.
+func (s *setup) trust() config.Trust {
+	t := s.paths.Trust()
+	if s.opts.trust {
+		t.ForNow, _ = t.Candidate(s.Cwd) // that it has none is said where settings are read
+	}
+	return t
 }
 
 // sayUntrusted tells what of the folder has no effect, if there is anything. It

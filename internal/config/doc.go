@@ -1,6 +1,6 @@
 // Package config is where things are and what the user has set: folders,
-// settings, which folders are trusted, prompt history and drafts, as plain
-// structs read from files.
+// settings, which folders are trusted and which programs of theirs are approved,
+// prompt history and drafts, as plain structs read from files.
 //
 // What it holds comes from four places, later ones before earlier ones:
 // <config folder>/settings.json, then .banyan/settings.json and

@@ -2,9 +2,6 @@ package config
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,9 +37,15 @@ import (
 // begins: what was cloned or vendored later is somebody else's and is asked
 // about by itself. It is never given to the user's home folder, to what holds
 // it, to a folder where anybody may create files, or to one that holds this file.
+//
+// Of what a trusted folder has, the programs that run by themselves are approved
+// one by one: see [Item].
 type Trust struct {
 	File string // the store; it need not exist
 	Home string // the user's home folder; empty if there is none
+	// ForNow is a folder that is trusted for as long as this program runs, real and
+	// absolute, as [Trust.Candidate] gives it; empty for none.
+	ForNow string
 }
 
 // Trust is the user's store of trust.
@@ -62,20 +65,11 @@ type TrustedFolder struct {
 	Granted time.Time `json:"granted"`
 }
 
-// TrustedItem is one program that the user allowed to be run: a hook, an MCP
-// server, an extension.
-type TrustedItem struct {
-	Kind    string    `json:"kind"`
-	Hash    string    `json:"hash"` // as [ItemHash] gives it
-	Name    string    `json:"name"` // what it was called when it was allowed, for people
-	Granted time.Time `json:"granted"`
-}
-
 // store is the file's content.
 type store struct {
 	Version int             `json:"version"`
 	Folders []TrustedFolder `json:"folders"`
-	Items   []TrustedItem   `json:"items,omitempty"`
+	Items   []approved      `json:"items,omitempty"`
 }
 
 const storeVersion = 1
@@ -92,10 +86,13 @@ func (t Trust) Trusted(dir string) (by string, ok bool, err error) {
 		return "", false, fmt.Errorf("find out whether %s is trusted: %w", dir, err)
 	}
 	s, err := t.read()
-	if err != nil || len(s.Folders) == 0 {
+	if err != nil || len(s.Folders) == 0 && t.ForNow == "" {
 		return "", false, err
 	}
 	for {
+		if t.ForNow == at.Path {
+			return at.Path, true, nil
+		}
 		if i := s.folder(at.Path); i >= 0 {
 			f := s.Folders[i]
 			if f.Device != at.Device || f.Inode != at.Inode || t.refuses(at) != nil {
@@ -146,9 +143,10 @@ func (t Trust) Grant(dir string) error {
 		return fmt.Errorf("trust %s: %w", dir, err)
 	}
 	at.Granted = time.Now().UTC().Truncate(time.Second)
-	return t.change(func(s *store) {
+	return t.change(func(s *store) error {
 		s.drop(at.Path)
 		s.Folders = append(s.Folders, at)
+		return nil
 	})
 }
 
@@ -162,7 +160,10 @@ func (t Trust) Revoke(dir string) error {
 	if at, err := real(path); err == nil {
 		path = at.Path
 	}
-	return t.change(func(s *store) { s.drop(path) })
+	return t.change(func(s *store) error {
+		s.drop(path)
+		return nil
+	})
 }
 
 // List is all trusted folders, by path.
@@ -170,46 +171,6 @@ func (t Trust) List() ([]TrustedFolder, error) {
 	s, err := t.read()
 	slices.SortFunc(s.Folders, func(a, b TrustedFolder) int { return cmp.Compare(a.Path, b.Path) })
 	return s.Folders, err
-}
-
-// ItemTrusted says whether a program may run: it, as it is now, in all that
-// [ItemHash] was given.
-func (t Trust) ItemTrusted(kind, hash string) (bool, error) {
-	s, err := t.read()
-	if err != nil {
-		return false, err
-	}
-	return s.item(kind, hash) >= 0, nil
-}
-
-// GrantItem lets a program run from now on, until anything of it changes.
-func (t Trust) GrantItem(kind, name, hash string) error {
-	return t.change(func(s *store) {
-		if s.item(kind, hash) < 0 {
-			s.Items = append(s.Items, TrustedItem{kind, hash, name, time.Now().UTC().Truncate(time.Second)})
-		}
-	})
-}
-
-// RevokeItem takes that back.
-func (t Trust) RevokeItem(kind, hash string) error {
-	return t.change(func(s *store) {
-		s.Items = slices.DeleteFunc(s.Items, func(i TrustedItem) bool { return i.Kind == kind && i.Hash == hash })
-	})
-}
-
-// ItemHash is the SHA-256 of everything that decides what a program does: its
-// resolved command, arguments, environment, and the content of the files it is
-// made of, in a fixed order. No two different lists of parts look the same.
-func ItemHash(parts ...string) string {
-	h := sha256.New()
-	for _, p := range parts {
-		var size [8]byte
-		binary.BigEndian.PutUint64(size[:], uint64(len(p)))
-		h.Write(size[:])
-		h.Write([]byte(p))
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // refuses says why a folder cannot be trusted.
@@ -293,10 +254,6 @@ func (s *store) folder(path string) int {
 	return slices.IndexFunc(s.Folders, func(f TrustedFolder) bool { return f.Path == path })
 }
 
-func (s *store) item(kind, hash string) int {
-	return slices.IndexFunc(s.Items, func(i TrustedItem) bool { return i.Kind == kind && i.Hash == hash })
-}
-
 func (s *store) drop(path string) {
 	s.Folders = slices.DeleteFunc(s.Folders, func(f TrustedFolder) bool { return f.Path == path })
 }
@@ -326,7 +283,7 @@ func (t Trust) read() (store, error) {
 }
 
 // change reads the store, lets it be changed, and writes it, under a lock.
-func (t Trust) change(do func(*store)) error {
+func (t Trust) change(do func(*store) error) error {
 	if err := os.MkdirAll(filepath.Dir(t.File), 0o700); err != nil {
 		return fmt.Errorf("change the trusted folders: %w", err)
 	}
@@ -339,14 +296,19 @@ func (t Trust) change(do func(*store)) error {
 	if err != nil {
 		return err
 	}
-	do(&s)
+	items := slices.Clone(s.Items)
+	err = do(&s)
 	s.Version = storeVersion
-	text, err := json.MarshalIndent(s, "", "  ")
+	var text []byte
+	if err == nil {
+		text, err = json.MarshalIndent(s, "", "  ")
+	}
 	if err == nil {
 		err = replace(t.File, append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("change the trusted folders: %w", err)
 	}
+	t.dropTexts(items, s.Items)
 	return nil
 }

@@ -170,7 +170,7 @@ func TestTrustIsNeverGivenToWhatHoldsTooMuch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.change(func(s *store) { s.Folders = append(s.Folders, at) }); err != nil {
+	if err := w.change(func(s *store) error { s.Folders = append(s.Folders, at); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	w.check(w.home, "")
@@ -221,8 +221,8 @@ func TestTrustFileThatCannotBeRead(t *testing.T) {
 			if _, ok, err := w.Trusted(project); ok || err == nil || !strings.Contains(err.Error(), w.File) {
 				t.Errorf("%v, %v", ok, err)
 			}
-			if ok, err := w.ItemTrusted("hook", "x"); ok || err == nil {
-				t.Errorf("item: %v, %v", ok, err)
+			if a, err := w.Approved(Item{Kind: "hook", Folder: project, Name: "x"}); a.OK || err == nil {
+				t.Errorf("item: %v, %v", a, err)
 			}
 			if err := w.Grant(project); err == nil {
 				t.Error("the file was written over")
@@ -246,36 +246,5 @@ func TestTrustOfTwoProgramsAtOnce(t *testing.T) {
 	done.Wait()
 	if list, err := w.List(); err != nil || len(list) != programs {
 		t.Errorf("%d folders, %v", len(list), err)
-	}
-}
-
-func TestItems(t *testing.T) {
-	w := newTrustWorld(t)
-	hash := ItemHash("/bin/check", "--all", "content")
-	if ok, err := w.ItemTrusted("hook", hash); ok || err != nil {
-		t.Errorf("%v, %v", ok, err)
-	}
-	if err := w.GrantItem("hook", "check", hash); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		kind, hash string
-		want       bool
-	}{
-		{"hook", hash, true},
-		{"mcp", hash, false},
-		{"hook", ItemHash("/bin/check", "--all", "other content"), false},
-		{"hook", ItemHash("/bin/check--all", "content"), false},
-		{"hook", ItemHash("/bin/check", "--all", "content", ""), false},
-	} {
-		if ok, err := w.ItemTrusted(c.kind, c.hash); ok != c.want || err != nil {
-			t.Errorf("%s %s: %v, %v", c.kind, c.hash, ok, err)
-		}
-	}
-	if err := w.RevokeItem("hook", hash); err != nil {
-		t.Fatal(err)
-	}
-	if ok, _ := w.ItemTrusted("hook", hash); ok {
-		t.Error("still trusted")
 	}
 }
