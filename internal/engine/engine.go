@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"banyan/internal/agent"
 	"banyan/internal/llm"
 	"banyan/internal/permission"
 	"banyan/internal/session"
@@ -386,6 +387,10 @@ func (e *Engine) finished(err error) {
 		e.emit(Stayed{Target: e.job.target, Err: err})
 	}
 	e.job = nil
+	if errors.Is(err, agent.ErrStop) { // the answer to a question was an interruption
+		err = context.Canceled
+		e.takeBack()
+	}
 	e.emit(Finished{What: what, Err: err})
 	e.emitState()
 	if then := e.then; then != nil && !e.closing {

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"banyan/internal/agent"
 	"banyan/internal/llm"
 	"banyan/internal/llm/llmtest"
 	"banyan/internal/permission"
@@ -279,7 +278,7 @@ func TestApproval(t *testing.T) {
 		{"allow both", []Answer{{Decision: Allow}, {Decision: Allow}}, 2, "run done | run done", nil},
 		{"always", []Answer{{Decision: Always}}, 2, "run done | run done", nil},
 		{"deny with a comment", []Answer{{Decision: Deny, Comment: "use make"}, {Decision: Allow}}, 1, "use make | run done", nil},
-		{"stop", []Answer{{Decision: Stop}}, 0, "stopped | stopped", agent.ErrStop},
+		{"stop", []Answer{{Decision: Stop}}, 0, "stopped | stopped", context.Canceled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, two, llmtest.Text("ok"))
