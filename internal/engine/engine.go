@@ -114,7 +114,6 @@ type Engine struct {
 	// modeBefore is the permission mode before a path that is in plan mode was
 	// entered; empty while none is.
 	modeBefore string
-	heard      hearing   // of the turn, for hooks
 	then       *Navigate // when the job has ended
 
 	model    session.ModelRef
@@ -235,7 +234,6 @@ func (e *Engine) own(ctx context.Context) (err error) {
 			err = fmt.Errorf("a fault in this program ended the session (it is saved): %v", p)
 		}
 		if e.session != nil {
-			e.tell(&SessionShutdown{"quit", e.session.Snapshot()})
 			err = errors.Join(err, e.session.Close())
 		}
 	}()
@@ -277,11 +275,7 @@ func (e *Engine) begin() error {
 	if err != nil {
 		return err
 	}
-	reason := "startup"
-	if m.Snapshot().Len() > 0 {
-		reason = "resume"
-	}
-	if err := e.enter(m, nil, SessionStart{Reason: reason}); err != nil {
+	if err := e.enter(m, nil); err != nil {
 		return err
 	}
 	for _, n := range e.cfg.Notices {

@@ -3,83 +3,66 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"banyan/internal/llm/llmtest"
 	"banyan/internal/session"
 )
 
-// spy hears everything, notes it, and says what a test wants.
+// spy is an extension that notes what it hears and says what a test wants.
 type spy struct {
-	mu    sync.Mutex
-	heard []Occasion
-	say   func(context.Context, Occasion) error // nil says nothing
-	deaf  []string                              // what it does not hear
+	heard         []string
+	tree          func(TreePreparation) (TreeChange, error)
+	compact       func(CompactPreparation) (CompactChange, error)
+	branch, leave error
+	prepared      TreePreparation
+	done          TreeDone
+	compacted     CompactPreparation
 }
 
-func (s *spy) Hears(name string) bool { return !slices.Contains(s.deaf, name) }
-
-func (s *spy) Ask(ctx context.Context, o Occasion) error {
-	s.Tell(o)
-	s.mu.Lock()
-	say := s.say
-	s.mu.Unlock()
-	if say == nil {
-		return nil
+func (s *spy) BeforeTree(_ context.Context, p TreePreparation) (TreeChange, error) {
+	s.heard = append(s.heard, "before tree")
+	s.prepared = p
+	if s.tree == nil {
+		return TreeChange{}, nil
 	}
-	return say(ctx, o)
+	return s.tree(p)
 }
 
-func (s *spy) Tell(o Occasion) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.heard = append(s.heard, o)
+func (s *spy) Tree(_ context.Context, d TreeDone) {
+	s.heard, s.done = append(s.heard, "tree"), d
 }
 
-// sayTo has it say something to the occasions of one kind from now on.
-func sayTo[O Occasion](s *spy, say func(O) error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.say = func(_ context.Context, o Occasion) error {
-		if mine, ok := o.(O); ok {
-			return say(mine)
-		}
-		return nil
+func (s *spy) BeforeBranch(_ context.Context, p BranchPreparation) error {
+	s.heard = append(s.heard, "before branch")
+	return s.branch
+}
+
+func (s *spy) Branch(_ context.Context, d BranchDone) {
+	s.heard = append(s.heard, fmt.Sprintf("branch %t", d.Parent != d.Path))
+}
+
+func (s *spy) BeforeCompact(_ context.Context, p CompactPreparation) (CompactChange, error) {
+	s.heard, s.compacted = append(s.heard, "before compact"), p
+	if s.compact == nil {
+		return CompactChange{}, nil
 	}
+	return s.compact(p)
 }
 
-// all are the occasions of one kind so far.
-func all[O Occasion](s *spy) (list []O) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range s.heard {
-		if mine, ok := o.(O); ok {
-			list = append(list, mine)
-		}
-	}
-	return list
+func (s *spy) Compact(_ context.Context, d CompactDone) {
+	s.heard = append(s.heard, fmt.Sprintf("compact %t", d.FromHook))
 }
 
-// names are those of the occasions so far that begin so.
-func (s *spy) names(prefixes ...string) (names []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range s.heard {
-		if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(o.Name(), p) }) {
-			names = append(names, o.Name())
-		}
-	}
-	return names
+func (s *spy) BeforeSwitch(_ context.Context, p SwitchPreparation) error {
+	s.heard = append(s.heard, "before switch "+p.Reason)
+	return s.leave
 }
 
-func (s *spy) forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.heard = nil
-}
+func (s *spy) Switch(_ context.Context, d SwitchDone) { s.heard = append(s.heard, "switch "+d.Reason) }
 
 func spied(t *testing.T, s *spy, turns ...llmtest.Turn) *world {
 	t.Helper()
@@ -94,25 +77,23 @@ func TestHooksHearOfAMove(t *testing.T) {
 	s := &spy{}
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2"))
 	leaf, target := w.snap.Leaf(), w.prompts()[1]
-	s.forget()
 	w.engine.Send(Navigate{Target: target})
 	w.moved()
 	w.finished()
-	p, d := all[*SessionBeforeTree](s)[0], all[*SessionTree](s)[0]
+	p := s.prepared
 	if p.Target != target || p.OldLeaf != leaf || p.Common != target || p.NewLeaf != w.snap.Leaf() || len(p.Left) != 1 || p.Left[0].ID != leaf {
 		t.Errorf("prepared %+v", p)
 	}
-	if d.OldLeaf != leaf || d.NewLeaf != w.snap.Leaf() || d.Summary != nil {
+	if d := s.done; d.OldLeaf != leaf || d.NewLeaf != w.snap.Leaf() || d.Summary != nil {
 		t.Errorf("done %+v", d)
 	}
-	if got, want := s.names("session"), []string{"session_before_tree", "session_tree"}; !slices.Equal(got, want) {
-		t.Errorf("heard %q", got)
+	if want := []string{"before tree", "tree"}; !slices.Equal(s.heard, want) {
+		t.Errorf("heard %q", s.heard)
 	}
 }
 
 func TestAHookMayStopAMove(t *testing.T) {
-	s := &spy{}
-	sayTo(s, func(*SessionBeforeTree) error { return ErrVetoed })
+	s := &spy{tree: func(TreePreparation) (TreeChange, error) { return TreeChange{}, ErrVetoed }}
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2"))
 	leaf, n := w.snap.Leaf(), w.snap.Len()
 	w.engine.Send(Navigate{Target: w.prompts()[1], Summarize: true})
@@ -120,29 +101,26 @@ func TestAHookMayStopAMove(t *testing.T) {
 		t.Errorf("stayed %+v", st)
 	}
 	w.finished()
-	if w.snap.Leaf() != leaf || w.snap.Len() != n || len(all[*SessionTree](s)) > 0 {
-		t.Error("something changed")
+	if w.snap.Leaf() != leaf || w.snap.Len() != n || slices.Contains(s.heard, "tree") {
+		t.Errorf("something changed; heard %q", s.heard)
 	}
 	w.sameOnDisk()
 }
 
 func TestAHookMayBringASummaryAndALabel(t *testing.T) {
-	s := &spy{}
-	sayTo(s, func(o *SessionBeforeTree) error {
-		o.Summary, o.Label = &session.BranchSummary{Summary: "in short"}, "tried"
-		return nil
-	})
+	s := &spy{tree: func(TreePreparation) (TreeChange, error) {
+		return TreeChange{Summary: &session.BranchSummary{Summary: "in short"}, Label: "tried"}, nil
+	}}
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2")) // no third answer: the model is not asked
 	leaf := w.snap.Leaf()
 	w.engine.Send(Navigate{Target: w.prompts()[1], Summarize: true})
 	w.moved()
 	w.finished()
-	done := all[*SessionTree](s)[0]
-	if done.Summary == nil || !done.FromHook {
-		t.Fatalf("done %+v", done)
+	if s.done.Summary == nil || !s.done.FromHook {
+		t.Fatalf("done %+v", s.done)
 	}
-	sum := done.Summary.Data.(session.BranchSummary)
-	if sum.Summary != "in short" || !sum.FromHook || sum.Details.LeftLeaf != leaf || w.snap.Label(done.Summary.ID) != "tried" {
+	sum := s.done.Summary.Data.(session.BranchSummary)
+	if sum.Summary != "in short" || !sum.FromHook || sum.Details.LeftLeaf != leaf || w.snap.Label(s.done.Summary.ID) != "tried" {
 		t.Errorf("summary %+v, labels %v", sum, w.snap.Labels())
 	}
 	w.sameOnDisk()
@@ -150,8 +128,9 @@ func TestAHookMayBringASummaryAndALabel(t *testing.T) {
 
 // A summary that nobody asked for is not taken.
 func TestAHookBringsASummaryOnlyWhereOneIsWanted(t *testing.T) {
-	s := &spy{}
-	sayTo(s, func(o *SessionBeforeTree) error { o.Summary = &session.BranchSummary{Summary: "in short"}; return nil })
+	s := &spy{tree: func(TreePreparation) (TreeChange, error) {
+		return TreeChange{Summary: &session.BranchSummary{Summary: "in short"}}, nil
+	}}
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2"))
 	n := w.snap.Len()
 	w.engine.Send(Navigate{Target: w.prompts()[1]})
@@ -164,8 +143,9 @@ func TestAHookBringsASummaryOnlyWhereOneIsWanted(t *testing.T) {
 
 func TestAHookMayChangeTheInstructions(t *testing.T) {
 	instead := "only the names"
-	s := &spy{}
-	sayTo(s, func(o *SessionBeforeTree) error { o.Instructions, o.Replace = &instead, true; return nil })
+	s := &spy{tree: func(TreePreparation) (TreeChange, error) {
+		return TreeChange{Instructions: &instead, Replace: true}, nil
+	}}
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2"), llmtest.Text("names"))
 	w.engine.Send(Navigate{Target: w.prompts()[1], Summarize: true, Instructions: "everything"})
 	w.moved()
@@ -179,7 +159,6 @@ func TestHooksHearOfForksAndSwitches(t *testing.T) {
 	s := &spy{}
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2"))
 	first := w.snap.Path()
-	s.forget()
 	w.engine.Send(Fork{Target: w.prompts()[1]})
 	w.finished()
 	w.engine.Send(NewSession{})
@@ -187,26 +166,13 @@ func TestHooksHearOfForksAndSwitches(t *testing.T) {
 	w.engine.Send(Open{Path: first})
 	w.finished()
 	want := []string{
-		"session_before_branch", "session_before_switch", "session_shutdown", "session_start", "session_branch", "session_switch",
-		"session_before_switch", "session_shutdown", "session_start", "session_switch",
-		"session_before_switch", "session_shutdown", "session_start", "session_switch",
+		"before branch", "before switch fork", "branch true", "switch fork",
+		"before switch new", "switch new", "before switch resume", "switch resume",
 	}
-	if got := s.names("session"); !slices.Equal(got, want) {
-		t.Errorf("heard %q, want %q", got, want)
+	if !slices.Equal(s.heard, want) {
+		t.Errorf("heard %q, want %q", s.heard, want)
 	}
-	var reasons []string
-	for _, o := range all[*SessionSwitch](s) {
-		reasons = append(reasons, o.Reason)
-	}
-	if !slices.Equal(reasons, []string{"fork", "new", "resume"}) {
-		t.Errorf("switched for %q", reasons)
-	}
-	sayTo(s, func(o Occasion) error {
-		if strings.Contains(o.Name(), "_before_") {
-			return ErrVetoed
-		}
-		return nil
-	})
+	s.branch, s.leave = ErrVetoed, ErrVetoed
 	for _, c := range []Command{Fork{Target: w.prompts()[1]}, NewSession{}} {
 		w.engine.Send(c)
 		if f := w.finished(); !errors.Is(f.Err, ErrVetoed) || w.snap.Path() != first {
@@ -221,35 +187,33 @@ func TestHooksHearOfCompactions(t *testing.T) {
 	w.start(Config{Hooks: s, Compaction: Compaction{KeepRecent: 1}})
 	w.say("u1")
 	w.say("u2")
-	sayTo(s, func(*SessionBeforeCompact) error { return ErrVetoed })
+	s.compact = func(p CompactPreparation) (CompactChange, error) { return CompactChange{}, ErrVetoed }
 	n := w.snap.Len()
 	w.engine.Send(Compact{Focus: "names"})
 	if f := w.finished(); !errors.Is(f.Err, ErrVetoed) || w.snap.Len() != n {
 		t.Fatalf("vetoed: %v", f.Err)
 	}
-	if p := all[*SessionBeforeCompact](s)[0]; p.Reason != CompactManual || p.Instructions != "names" || p.FirstKept == "" || len(p.Path) != n {
+	if p := s.compacted; p.Reason != CompactManual || p.Instructions != "names" || p.FirstKept == "" || len(p.Path) != n {
 		t.Errorf("prepared %+v", p)
 	}
-	sayTo(s, func(o *SessionBeforeCompact) error {
-		o.Summary = &session.Compaction{Summary: "all in short"}
-		return nil
-	})
+	s.compact = func(p CompactPreparation) (CompactChange, error) {
+		return CompactChange{Summary: &session.Compaction{Summary: "all in short"}}, nil
+	}
 	w.engine.Send(Compact{})
 	w.finished()
 	e, _, _ := w.snap.Entry(w.snap.Leaf())
 	if c, ok := e.Data.(session.Compaction); !ok || c.Summary != "all in short" || c.FirstKept == "" || !c.FromHook {
 		t.Errorf("leaf %+v", e)
 	}
-	if done := all[*SessionCompact](s); len(done) != 1 || !done[0].FromHook {
-		t.Errorf("told %+v", done)
+	if want := []string{"before compact", "before compact", "compact true"}; !slices.Equal(s.heard, want) {
+		t.Errorf("heard %q", s.heard)
 	}
 	w.sameOnDisk()
 }
 
 // A hook that breaks down ends the move, and it is answered all the same.
 func TestAHookThatBreaksDownStopsAMove(t *testing.T) {
-	s := &spy{}
-	sayTo(s, func(*SessionBeforeTree) error { panic("a fault") })
+	s := &spy{tree: func(TreePreparation) (TreeChange, error) { panic("a fault") }}
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2"))
 	leaf := w.snap.Leaf()
 	w.engine.Send(Navigate{Target: w.prompts()[1], Summarize: true})

@@ -48,6 +48,7 @@ var allowed = map[string][]string{
 	// L2
 	"internal/agent":   {"internal/llm", "internal/tool"},
 	"internal/summary": {"internal/llm", "internal/session"},
+	"internal/hook":    {"internal/config", "internal/permission", "internal/sandbox", "internal/tool"},
 
 	// L3
 	"internal/engine": {"internal/agent", "internal/summary", "internal/session", "internal/tool", "internal/permission", "internal/llm", "internal/tree"},
@@ -81,7 +82,7 @@ var outside = map[string][]string{
 	"charm.land/...":               {"internal/tui/..."},
 	"github.com/charmbracelet/...": {"internal/tui/..."},
 	"net/http":                     {"internal/llm/httpx", "internal/llm/anthropic", "internal/llm/openai", "internal/llm/gemini", "internal/llm/provider", "internal/llm/models", "internal/llm/llmtest", "internal/mcp", "internal/tool"},
-	"os/exec":                      {"internal/tool", "internal/extension", "internal/mcp", "internal/sandbox", "internal/tui", "internal/tui/editor", "internal/llm/provider", "internal/clipboard"},
+	"os/exec":                      {"internal/tool", "internal/hook", "internal/extension", "internal/mcp", "internal/sandbox", "internal/tui", "internal/tui/editor", "internal/llm/provider", "internal/clipboard"},
 	"github.com/anthropics/anthropic-sdk-go/...": {"internal/llm/anthropic"},
 	"github.com/openai/openai-go/...":            {"internal/llm/openai"},
 	"google.golang.org/genai/...":                {"internal/llm/gemini"},

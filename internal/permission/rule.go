@@ -3,6 +3,7 @@ package permission
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -200,3 +201,6 @@ func (r Rule) base(workspace string) string {
 	}
 	return workspace
 }
+
+// Names are the names by which rules mean a tool of ours, besides its own.
+func Names(tool string) []string { return slices.Clone(ruleNames[tool]) }
