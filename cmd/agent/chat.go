@@ -22,6 +22,11 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 	if !slices.Contains(headless.Formats, headless.Format(o.format)) {
 		return usagef("there is no output format %q; there are text, json, stream-json", o.format)
 	}
+	if cmd.Flags().Changed("json-schema") {
+		if err := o.checkSchema(); err != nil {
+			return err
+		}
+	}
 	if o.print {
 		piped, err := readPiped(cmd.InOrStdin())
 		if err != nil {
@@ -67,7 +72,7 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 	if o.print {
 		return headless.Run(ctx, e, headless.Options{
 			Prompt: submit.Text, Stands: submit.Stands, Format: headless.Format(o.format), Partial: o.partial, MaxUSD: s.settings.MaxBudgetUSD,
-			Out: cmd.OutOrStdout(), Log: cmd.ErrOrStderr(), Tools: s.toolNames,
+			Result: s.want, Out: cmd.OutOrStdout(), Log: cmd.ErrOrStderr(), Tools: s.toolNames,
 		})
 	}
 	if o.reader {

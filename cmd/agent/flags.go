@@ -15,6 +15,7 @@ type chatOptions struct {
 	print      bool
 	format     string
 	partial    bool
+	schema     string
 	goOn       bool
 	resume     bool
 	session    string
@@ -48,6 +49,7 @@ func (o *chatOptions) flags(cmd *cobra.Command) {
 	f.BoolVarP(&o.print, "print", "p", false, "print one answer and exit; standard input is appended to the prompt")
 	f.StringVar(&o.format, "output-format", string(headless.Text), "what -p prints: text, json (about the whole run), stream-json (a line for each thing that happens)")
 	f.BoolVar(&o.partial, "include-partial-messages", false, "with stream-json: answers while they come, too")
+	f.StringVar(&o.schema, "json-schema", "", "with -p: end with data that fit this JSON schema, a file or the schema itself")
 	f.BoolVarP(&o.goOn, "continue", "c", false, "go on with the newest session of this folder")
 	f.BoolVarP(&o.resume, "resume", "r", false, "choose a session to go on with; the arguments are searched for")
 	f.StringVar(&o.session, "session", "", "open this session: a file, an id, or the beginning of one")

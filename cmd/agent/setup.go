@@ -21,6 +21,7 @@ import (
 	"banyan/internal/llm"
 	"banyan/internal/llm/offline"
 	"banyan/internal/permission"
+	"banyan/internal/result"
 	"banyan/internal/sandbox"
 	"banyan/internal/session"
 	"banyan/internal/skill"
@@ -40,6 +41,7 @@ type setup struct {
 
 	library atomic.Pointer[skill.Library] // what agents are taught; nil until it is needed
 	role    *skill.Profile                // that the agent has; nil for none
+	want    *result.Want                  // what the run must end with; nil for an answer
 	// changing is held while the user changes what models are told: commands of
 	// the screen run beside each other.
 	changing sync.Mutex
@@ -49,6 +51,9 @@ type setup struct {
 // [setup.prepare].
 func (o chatOptions) setUp(ctx context.Context) (*setup, error) {
 	s := &setup{opts: o}
+	if err := s.wantResult(); err != nil {
+		return nil, err
+	}
 	if err := s.readConfig(); err != nil {
 		return nil, err
 	}
@@ -225,7 +230,13 @@ func (s *setup) prepare(cfg *engine.Config) (err error) {
 	return nil
 }
 
-func (s *setup) tools() []tool.Tool { return append(tool.All(s.env), s.skillTool()) }
+func (s *setup) tools() []tool.Tool {
+	tools := append(tool.All(s.env), s.skillTool())
+	if s.want != nil {
+		tools = append(tools, s.want.Tools()...)
+	}
+	return tools
+}
 
 // toolNames are known once the engine has begun.
 func (s *setup) toolNames() []string {

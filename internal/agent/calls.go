@@ -13,26 +13,39 @@ import (
 )
 
 // runCalls runs calls: neighbours that only look run together, all
-// others one at a time and in order. Every call gets exactly one Returned.
-func (l Loop) runCalls(ctx context.Context, calls []llm.ToolCall, emit func(Event) error) error {
+// others one at a time and in order. Every call gets exactly one Returned. It
+// says whether one of them ended the turn, and how many failed to.
+func (l Loop) runCalls(ctx context.Context, calls []llm.ToolCall, emit func(Event) error) (ended bool, failed int, err error) {
 	for len(calls) > 0 {
 		if ctx.Err() != nil {
 			if err := l.refuse(calls, "Not run: the user interrupted.", emit); err != nil {
-				return err
+				return false, failed, err
 			}
-			return ctx.Err()
+			return false, failed, ctx.Err()
 		}
 		group := calls[:l.group(calls)]
 		calls = calls[len(group):]
-		if err := l.runGroup(ctx, group, emit); err != nil {
+		good := false
+		err := l.runGroup(ctx, group, func(ev Event) error {
+			if r, ok := ev.(Returned); ok {
+				good = !r.Message.IsError
+			}
+			return emit(ev)
+		})
+		switch {
+		case err != nil:
 			why := "Not run: the user stopped the turn."
 			if errors.Is(err, context.Canceled) {
 				why = "Not run: the user interrupted."
 			}
-			return errors.Join(err, l.refuse(calls, why, emit))
+			return false, failed, errors.Join(err, l.refuse(calls, why, emit))
+		case l.ends(group[0]) && good:
+			return true, failed, l.refuse(calls, "Not run: "+group[0].Name+" had ended the turn.", emit)
+		case l.ends(group[0]):
+			failed++
 		}
 	}
-	return ctx.Err()
+	return false, failed, ctx.Err()
 }
 
 // group is how many of the first calls may run side by side.
@@ -46,7 +59,12 @@ func (l Loop) group(calls []llm.ToolCall) int {
 
 func (l Loop) looksOnly(call llm.ToolCall) bool {
 	t, ok := l.tool(call.Name)
-	return ok && (t.Access == tool.Read || t.Access == tool.Network)
+	return ok && !t.Ends && (t.Access == tool.Read || t.Access == tool.Network)
+}
+
+func (l Loop) ends(call llm.ToolCall) bool {
+	t, ok := l.tool(call.Name)
+	return ok && t.Ends
 }
 
 func (l Loop) tool(name string) (tool.Tool, bool) {

@@ -21,12 +21,15 @@ var (
 	ErrMaxRounds = errors.New("the turn reached its limit of requests")
 	// ErrRepeats: the model went on making the same calls.
 	ErrRepeats = errors.New("the model kept making the same call; the turn was ended")
+	// ErrCannotEnd: too many calls of tools that end a turn failed.
+	ErrCannotEnd = errors.New("the model made no call that could end the turn")
 )
 
 const (
 	maxParallel = 8 // calls at once
 	repeatsTold = 3 // identical rounds in a row until the model is told
 	repeatsMax  = 5 // and until the turn is ended
+	endsMax     = 5 // calls that should have ended the turn and failed
 )
 
 // Loop is one turn's equipment. It holds no state: Run may be called again.
@@ -42,6 +45,9 @@ type Loop struct {
 	Request func() (llm.Request, []tool.Tool, error)
 	// Meta is what answers are recorded under: API, provider and model.
 	Meta llm.Message
+	// Ending is asked when the model has nothing more to ask for. A text keeps the
+	// turn going: the model is told it. Nil lets turns end.
+	Ending func(context.Context, Ending) (string, error)
 	// MaxRounds limits the requests of a turn; zero means no limit.
 	MaxRounds int
 	Now       func() time.Time
@@ -49,6 +55,12 @@ type Loop struct {
 	// Of the request whose answer's calls are run.
 	sent  []llm.Message
 	tools []tool.Tool
+}
+
+// Ending is a turn that is about to end.
+type Ending struct {
+	Answer llm.Message // the last one
+	Kept   int         // how often this turn was kept going already
 }
 
 // Approval says who let a call run, or did not. It is stored in the details of
@@ -66,6 +78,7 @@ type Approval struct {
 // to ask for; an answer that failed or was interrupted was emitted all the same.
 func (l Loop) Run(ctx context.Context, emit func(Event) error) error {
 	var seen repeats
+	kept, failedEnds := 0, 0
 	for round := 0; l.MaxRounds == 0 || round < l.MaxRounds; round++ {
 		req, tools, err := l.Request()
 		if err != nil {
@@ -81,10 +94,18 @@ func (l Loop) Run(ctx context.Context, emit func(Event) error) error {
 		}
 		calls := answer.Calls()
 		if len(calls) == 0 && len(cut) == 0 {
-			return nil
+			if more, err := l.keep(ctx, Ending{answer, kept}, emit); !more {
+				return err
+			}
+			kept++
+			continue
 		}
-		if err := l.runCalls(ctx, calls, emit); err != nil {
+		ended, failed, err := l.runCalls(ctx, calls, emit)
+		if failedEnds += failed; err != nil || ended {
 			return err
+		}
+		if failedEnds >= endsMax {
+			return ErrCannotEnd
 		}
 		if len(cut) > 0 {
 			if err := emit(Told{cutText(cut, answer.StopReason)}); err != nil {
@@ -101,6 +122,18 @@ func (l Loop) Run(ctx context.Context, emit func(Event) error) error {
 		}
 	}
 	return ErrMaxRounds
+}
+
+// keep says whether a turn goes on that could end, having told the model why.
+func (l Loop) keep(ctx context.Context, e Ending, emit func(Event) error) (bool, error) {
+	if l.Ending == nil {
+		return false, nil
+	}
+	text, err := l.Ending(ctx, e)
+	if err == nil && text != "" {
+		err = emit(Told{text})
+	}
+	return err == nil && text != "", err
 }
 
 // answer sends one request and folds what comes back. Whatever was received is

@@ -24,11 +24,12 @@ type stage struct {
 	gate     func(llm.ToolCall) error
 	tools    []tool.Tool
 	rounds   int
+	ending   func(context.Context, Ending) (string, error)
 }
 
 func (s *stage) run(ctx context.Context) error {
 	l := Loop{
-		Client: s.model, MaxRounds: s.rounds, Now: func() time.Time { return time.UnixMilli(1) },
+		Client: s.model, Ending: s.ending, MaxRounds: s.rounds, Now: func() time.Time { return time.UnixMilli(1) },
 		Gate: func(_ context.Context, call llm.ToolCall, _ tool.Tool) (Approval, error) {
 			if s.gate == nil {
 				return Approval{Action: "allow", By: "test"}, nil

@@ -67,6 +67,9 @@ type Config struct {
 	// the usual and what the user says each time.
 	BranchInstructions string
 	Hooks              Hooks // of extensions; nil for none
+	// Ending may keep a turn going that is about to end, by what the model is to
+	// be told; nil lets turns end. It is called in the turn's goroutine.
+	Ending func(context.Context, agent.Ending) (string, error)
 	// MaxRounds limits the requests of a turn; 0 means no limit.
 	MaxRounds int
 	// MaxUSD ends a turn with [ErrBudget] before a request where so much was spent

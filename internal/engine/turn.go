@@ -144,9 +144,9 @@ func (t turn) loop(ctx context.Context, answers *int) error {
 	}
 	loop := agent.Loop{
 		Client: t.client, Gate: t.gate, Now: t.cfg.Now,
-		MaxRounds: rounds,
-		Meta:      llm.Message{API: t.info.API, Provider: t.model.Provider, Model: t.model.Model},
-		Request:   func() (llm.Request, []tool.Tool, error) { return t.request(ctx) },
+		MaxRounds: rounds, Ending: t.cfg.Ending,
+		Meta:    llm.Message{API: t.info.API, Provider: t.model.Provider, Model: t.model.Model},
+		Request: func() (llm.Request, []tool.Tool, error) { return t.request(ctx) },
 	}
 	return loop.Run(ctx, func(ev agent.Event) error {
 		if err := t.do(func() error { return t.turnEvent(ev) }); err != nil {

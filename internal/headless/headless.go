@@ -8,6 +8,7 @@ import (
 
 	"banyan/internal/agent"
 	"banyan/internal/engine"
+	"banyan/internal/result"
 	"banyan/internal/tui/inert"
 )
 
@@ -60,6 +61,9 @@ type Options struct {
 	MaxUSD float64
 	// Partial tells answers in StreamJSON while they come, too.
 	Partial bool
+	// Result is what the run must end with; nil for an answer. The engine has its
+	// tools and its Ending.
+	Result *result.Want
 	// Tools gives the names of the tools that the model has; they are told at the
 	// beginning of StreamJSON. It is called once a session is open; nil for none.
 	Tools func() []string
@@ -74,8 +78,8 @@ func Print(ctx context.Context, e Engine, prompt string, out, log io.Writer) err
 // beside Engine.Run. Calls that need approval are refused. When ctx is done the
 // run is interrupted; what happened until then is told all the same.
 //
-// The error is ErrRefused, ErrLimit, ErrBudget, that of ctx, or whatever else
-// ended the run.
+// The error is ErrRefused, ErrLimit, ErrBudget, that of ctx, [result.ErrNone],
+// [result.ErrGaveUp], or whatever else ended the run.
 func Run(ctx context.Context, e Engine, o Options) error {
 	tell, err := teller(o)
 	if err != nil {
@@ -84,7 +88,7 @@ func Run(ctx context.Context, e Engine, o Options) error {
 		}
 		return err
 	}
-	r := run{engine: e, options: o, tell: tell, record: newRecord()}
+	r := run{engine: e, options: o, tell: tell, record: newRecord(o.Result)}
 	interrupted := ctx.Done()
 	for {
 		select {
@@ -171,6 +175,9 @@ func (r *run) finished(ev engine.Finished) {
 	}
 	if errors.Is(err, engine.ErrBudget) {
 		err = ErrBudget
+	}
+	if r.record.result != nil {
+		err = r.record.result.Err(err)
 	}
 	if r.failed == nil {
 		r.failed = err

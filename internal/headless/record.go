@@ -8,6 +8,7 @@ import (
 	"banyan/internal/agent"
 	"banyan/internal/engine"
 	"banyan/internal/llm"
+	"banyan/internal/result"
 	"banyan/internal/session"
 )
 
@@ -23,7 +24,8 @@ type record struct {
 	usage   llm.Usage     // of answers and summaries, of this run alone
 	models  map[string]llm.Usage
 	denials []refusal
-	last    session.Entry // the one that was appended last
+	last    session.Entry   // the one that was appended last
+	result  *result.Outcome // of a run that must have one, else nil
 	// compacting: what comes is a summary.
 	compacting bool
 
@@ -41,8 +43,12 @@ type refusal struct {
 	call   llm.ToolCall
 }
 
-func newRecord() *record {
-	return &record{began: time.Now(), models: map[string]llm.Usage{}}
+func newRecord(want *result.Want) *record {
+	r := &record{began: time.Now(), models: map[string]llm.Usage{}}
+	if want != nil {
+		r.result = want.Outcome()
+	}
+	return r
 }
 
 func (r *record) fold(ev engine.Event) {
@@ -83,6 +89,9 @@ func (r *record) deny(call llm.ToolCall) {
 func (r *record) appended(e session.Entry) {
 	switch d := e.Data.(type) {
 	case session.Message:
+		if r.result != nil {
+			r.result.Add(d.Message)
+		}
 		switch d.Role {
 		case llm.Assistant:
 			r.answered(e, d.Message)
@@ -128,9 +137,12 @@ func (r *record) count(model string, u llm.Usage) {
 	r.models[model] = r.models[model].Add(u)
 }
 
-// wantsMore says whether the last thing on the path is not an answer that ends
-// the turn.
+// wantsMore says whether the last thing on the path is not what ends the turn:
+// an answer without calls, or a result.
 func (r *record) wantsMore() bool {
+	if r.result != nil && r.result.Ending() {
+		return false
+	}
 	m, ok := r.last.Data.(session.Message)
 	return !ok || m.Role != llm.Assistant || len(m.Calls()) > 0
 }

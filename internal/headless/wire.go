@@ -10,6 +10,7 @@ import (
 
 	"banyan/internal/engine"
 	"banyan/internal/llm"
+	"banyan/internal/result"
 	"banyan/internal/session"
 )
 
@@ -222,15 +223,16 @@ func compactLine(ev engine.CompactionEnded, r *record) compactMessage {
 	return compactMessage{newLine("system", "compact_boundary", r).at(r.last), compactAbout{trigger, ev.Before, ev.After}}
 }
 
-type result struct {
+type ending struct {
 	line
 	IsError     bool                  `json:"is_error"`
 	Duration    int64                 `json:"duration_ms"`
 	DurationAPI int64                 `json:"duration_api_ms"`
 	First       *int64                `json:"ttft_ms,omitempty"`
 	Turns       int                   `json:"num_turns"`
-	Result      *string               `json:"result,omitempty"` // of a success
-	Errors      []string              `json:"errors,omitempty"` // of a failure
+	Result      *string               `json:"result,omitempty"`            // of a success
+	Structured  json.RawMessage       `json:"structured_output,omitempty"` // the same as data, where a schema was given
+	Errors      []string              `json:"errors,omitempty"`            // of a failure
 	StopReason  *string               `json:"stop_reason"`
 	Cost        float64               `json:"total_cost_usd"`
 	CostUnknown bool                  `json:"cost_unknown,omitempty"` // ours: the cost is more than that
@@ -253,9 +255,9 @@ type denial struct {
 	Input  json.RawMessage `json:"tool_input"`
 }
 
-func resultLine(err error, r *record) result {
+func resultLine(err error, r *record) ending {
 	kind, failed := outcome(err)
-	res := result{
+	res := ending{
 		line: newLine("result", kind, r).at(r.entry), IsError: failed,
 		Duration: time.Since(r.began).Milliseconds(), DurationAPI: r.waited.Milliseconds(), Turns: r.turns,
 		StopReason: stopReason(r.answer.StopReason),
@@ -271,6 +273,9 @@ func resultLine(err error, r *record) result {
 		res.Errors = []string{"interrupted"}
 	case failed:
 		res.Errors = []string{err.Error()}
+	case r.result != nil:
+		text := string(r.result.Value)
+		res.Result, res.Structured = &text, r.result.Value
 	default:
 		answer := r.answer.Text()
 		res.Result = &answer
@@ -295,6 +300,8 @@ func outcome(err error) (subtype string, failed bool) {
 		return "error_max_budget_usd", true
 	case errors.Is(err, ErrLimit):
 		return "error_max_turns", true
+	case errors.Is(err, result.ErrNone):
+		return "error_max_structured_output_retries", true
 	}
 	return "error_during_execution", true
 }

@@ -49,6 +49,7 @@ var allowed = map[string][]string{
 	"internal/agent":   {"internal/llm", "internal/tool"},
 	"internal/summary": {"internal/llm", "internal/session"},
 	"internal/hook":    {"internal/config", "internal/permission", "internal/sandbox", "internal/tool"},
+	"internal/result":  {"internal/llm", "internal/tool", "internal/agent"},
 
 	// L3
 	"internal/engine": {"internal/agent", "internal/summary", "internal/session", "internal/tool", "internal/permission", "internal/llm", "internal/tree"},
@@ -68,7 +69,7 @@ var allowed = map[string][]string{
 	"internal/tui/fuzzy":      {},
 	"internal/tui/shot":       {},
 	"internal/tui/tuitest":    {"internal/tui/...", "internal/engine", "internal/session", "internal/llm", "internal/tool"},
-	"internal/headless":       {"internal/agent", "internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tui/inert"},
+	"internal/headless":       {"internal/agent", "internal/result", "internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tui/inert"},
 
 	"internal/reader": {"internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tui/inert"},
 

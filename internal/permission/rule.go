@@ -108,6 +108,8 @@ var ruleNames = map[string][]string{
 	"task":        {"Agent", "Task"},
 	"skill":       {"Skill"},
 	"todo":        {"TodoWrite"},
+	"finish":      {},
+	"give_up":     {},
 }
 
 func isPathTool(name string) bool {

@@ -16,6 +16,8 @@ var subjectOf = map[string][]string{
 	"bash_kill":   {"id"},
 	"edit":        {"path"},
 	"exists":      {"path"},
+	Finish:        {},
+	GiveUp:        {"reason"},
 	"fetch":       {"url"},
 	"glob":        {"pattern", "path"},
 	"grep":        {"pattern", "path", "glob"},

@@ -26,9 +26,27 @@ func Validate(t Tool, args json.RawMessage) error {
 		return fmt.Errorf("the arguments of %s are not a JSON object: %s", t.Name, clip(string(args), 200))
 	}
 	if err := schema.Validate(object); err != nil {
-		return fmt.Errorf("the arguments of %s do not fit: %s. The schema is %s", t.Name, reason(err), t.Schema)
+		return fmt.Errorf("the arguments of %s do not fit: %s%s", t.Name, reason(err), reminder(t.Schema))
 	}
 	return nil
+}
+
+// SchemaFollows comes before the schema in errors of [Validate].
+const SchemaFollows = ". The schema is "
+
+// reminder is the schema again, unless it is long: the model has it anyway.
+func reminder(schema json.RawMessage) string {
+	if len(schema) > 4<<10 {
+		return ""
+	}
+	return SchemaFollows + string(schema)
+}
+
+// CheckSchema says what is wrong with the schema of a tool, or of a result: it
+// does not parse, is not supported, or refers to what is not in it.
+func CheckSchema(schema json.RawMessage) error {
+	_, err := resolve(schema)
+	return err
 }
 
 func resolve(text json.RawMessage) (*jsonschema.Resolved, error) {
@@ -36,7 +54,13 @@ func resolve(text json.RawMessage) (*jsonschema.Resolved, error) {
 		return r.(*jsonschema.Resolved), nil
 	}
 	var schema jsonschema.Schema
+	if err := unnested(text); err != nil {
+		return nil, err
+	}
 	if err := json.Unmarshal(text, &schema); err != nil {
+		return nil, err
+	}
+	if err := sound(&schema); err != nil {
 		return nil, err
 	}
 	r, err := schema.Resolve(nil)
@@ -47,15 +71,19 @@ func resolve(text json.RawMessage) (*jsonschema.Resolved, error) {
 	return r, nil
 }
 
-// reason is the last and most precise part of the library's chain of errors.
+// reason is the last and most precise part of the library's chain of errors,
+// with the place in the schema that it is about.
 func reason(err error) string {
-	text := err.Error()
+	text, place := err.Error(), ""
 	for strings.HasPrefix(text, "validating ") {
-		_, rest, found := strings.Cut(text, ": ")
+		at, rest, found := strings.Cut(text, ": ")
 		if !found {
 			break
 		}
-		text = rest
+		text, place = rest, strings.TrimPrefix(at, "validating ")
+	}
+	if strings.HasPrefix(place, "/") {
+		return text + " (" + place + " of the schema)"
 	}
 	return text
 }

@@ -14,6 +14,9 @@ type Tool struct {
 	llm.ToolSpec
 	// Access says what a call may do, for approval and for what may run side by side.
 	Access Access
+	// Ends: a call that succeeds ends the turn, and what was called after it is
+	// not run. Such calls run alone.
+	Ends bool
 	// Subject is the one line that a person recognises a call by: a path, a
 	// command, a pattern. Arguments may be incomplete or wrong.
 	Subject func(args json.RawMessage) string
@@ -84,6 +87,16 @@ func All(env *Env) []Tool {
 		env.fetch(),
 	}
 }
+
+// Reserved says whether a name is one of ours that stands on no [Env]: tools
+// from elsewhere may not have it.
+func Reserved(name string) bool { return name == Finish || name == GiveUp || name == "skill" }
+
+// Names of the tools by which a model ends a run that a result is wanted of.
+const (
+	Finish = "finish"
+	GiveUp = "give_up"
+)
 
 // Find is the tool of that name.
 func Find(tools []Tool, name string) (Tool, bool) {

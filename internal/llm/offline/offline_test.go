@@ -21,8 +21,13 @@ var allTools = func() []llm.ToolSpec {
 
 func ask(t *testing.T, messages ...llm.Message) llm.Message {
 	t.Helper()
+	return askWith(t, allTools, messages...)
+}
+
+func askWith(t *testing.T, tools []llm.ToolSpec, messages ...llm.Message) llm.Message {
+	t.Helper()
 	f := llm.NewFold(API, Provider, Model, time.Time{})
-	for ev, err := range (Client{}).Stream(context.Background(), llm.Request{Messages: messages, Tools: allTools}) {
+	for ev, err := range (Client{}).Stream(context.Background(), llm.Request{Messages: messages, Tools: tools}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,6 +91,25 @@ func TestAPromptAfterASummaryIsUnderstood(t *testing.T) {
 	m.Content = append(m.Content, llm.Text{Text: "run go version"})
 	if calls := ask(t, m).Calls(); len(calls) != 1 || calls[0].Name != "bash" {
 		t.Errorf("calls %v", calls)
+	}
+}
+
+// Where data are wanted it gives those that the prompt spells out, and gives up
+// otherwise.
+func TestDataAreWanted(t *testing.T) {
+	tools := append([]llm.ToolSpec{{Name: "finish"}, {Name: "give_up"}}, allTools...)
+	for prompt, want := range map[string]string{
+		`finish with {"n": [1, 2]}`:  "finish",
+		"read go.mod then finish {}": "read",
+		"how many stars are there?":  "give_up",
+	} {
+		m := askWith(t, tools, user(prompt))
+		if calls := m.Calls(); len(calls) != 1 || calls[0].Name != want || calls[0].ID == "" {
+			t.Errorf("%s: %v", prompt, calls)
+		}
+	}
+	if m := ask(t, user(`finish with {"n":1}`)); len(m.Calls()) != 0 {
+		t.Errorf("it called what there is not: %v", m.Calls())
 	}
 }
 

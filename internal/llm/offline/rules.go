@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
@@ -108,6 +109,13 @@ var rules = sync.OnceValue(func() []rule {
 			sentence(`(?:run|execute|\$) (.+)`),
 			func(m []string) step {
 				return step{"", []llm.ToolCall{call("bash", map[string]any{"command": ticks(m[1])})}}
+			},
+		},
+		{
+			"finish", `finish with {"words": 3}, under --json-schema`,
+			sentence(`finish (?:with )?(\{.*\})`),
+			func(m []string) step {
+				return step{"", []llm.ToolCall{{Name: "finish", Arguments: json.RawMessage(m[1])}}}
 			},
 		},
 		{
