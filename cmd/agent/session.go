@@ -66,7 +66,7 @@ var sessionVerbs = []sessionVerb{
 	{"name SESSION [TEXT]", "Name a session; without text, take its name away", cobra.RangeArgs(1, 2), nil, runName},
 	{"fork SESSION", "Write the path to an entry into a session of its own", cobra.ExactArgs(1), atFlag, runFork},
 	{"export SESSION", "Write a session, or the path to an entry, to a file or standard output", cobra.ExactArgs(1), exportFlags, runExport},
-	{"delete SESSION", "Move a session to the trash", cobra.ExactArgs(1), deleteFlags, runDelete},
+	{"delete SESSION", "Move a session and its tasks to the trash", cobra.ExactArgs(1), deleteFlags, runDelete},
 	{"verify SESSION", "Name everything that is wrong with a session file", cobra.ExactArgs(1), nil, runVerify},
 	{"repair SESSION", "Write a mended copy of a damaged session", cobra.ExactArgs(1), outFlag, runRepair},
 }
@@ -205,6 +205,9 @@ func runList(r *sessionRun, _ []string) error {
 			note := fmt.Sprintf("%d messages", f.Messages)
 			if f.Branches > 1 {
 				note += fmt.Sprintf(", %d branches", f.Branches)
+			}
+			if f.Tasks > 0 {
+				note += fmt.Sprintf(", %d tasks", f.Tasks)
 			}
 			if f.Err != "" {
 				note = f.Err
@@ -485,10 +488,15 @@ func runDelete(r *sessionRun, args []string) error {
 	if err != nil {
 		return err
 	}
+	all, err := session.Family(path)
+	if err != nil {
+		return err
+	}
+	tasks := all[:len(all)-1]
 	how := "trash"
 	err = session.Trash(path, r.paths.TrashDir())
 	if errors.Is(err, session.ErrNoTrash) {
-		if !r.force && !r.confirm(fmt.Sprintf("There is no trash here. Delete %s for good? [y/N] ", path)) {
+		if !r.force && !r.confirm(fmt.Sprintf("There is no trash here. Delete %s%s for good? [y/N] ", path, withTasks(tasks))) {
 			return fmt.Errorf("%s was not deleted; --force deletes without asking", path)
 		}
 		how, err = "deleted", session.Delete(path)
@@ -496,7 +504,24 @@ func runDelete(r *sessionRun, args []string) error {
 	if err != nil {
 		return err
 	}
-	return r.print(map[string]string{"path": path, "how": how}, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", path, how) })
+	shown := struct {
+		Path  string   `json:"path"`
+		How   string   `json:"how"`
+		Tasks []string `json:"tasks"` // children before their parents
+	}{path, how, append([]string{}, tasks...)}
+	return r.print(shown, func(w io.Writer) {
+		for _, file := range all {
+			fmt.Fprintf(w, "%s: %s\n", inert.Line(file), how)
+		}
+	})
+}
+
+// withTasks says how many tasks go with their session.
+func withTasks(tasks []string) string {
+	if len(tasks) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and the sessions of its %d tasks", len(tasks))
 }
 
 func (r *sessionRun) confirm(question string) bool {

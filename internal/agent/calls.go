@@ -118,7 +118,7 @@ func (l Loop) runCall(ctx context.Context, call llm.ToolCall, asking chan struct
 		return nil
 	}
 	asking <- struct{}{}
-	approval, err := l.Gate(ctx, call, t)
+	approval, err := l.Gate(ctx, &call, t)
 	<-asking
 	if err != nil {
 		emit(l.returned(call, tool.Fail(err), approval))

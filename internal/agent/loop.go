@@ -37,8 +37,9 @@ type Loop struct {
 	Client llm.Client
 	// Gate says whether a call may run; it may take as long as a person does.
 	// The text of its error is the model's result. An error that wraps ErrStop
-	// ends the turn. The approval is recorded with the result.
-	Gate func(ctx context.Context, call llm.ToolCall, t tool.Tool) (Approval, error)
+	// ends the turn. The approval is recorded with the result. It may change the
+	// call's arguments to others that fit the tool's schema.
+	Gate func(ctx context.Context, call *llm.ToolCall, t tool.Tool) (Approval, error)
 	// Request builds the next request from what was emitted so far and from
 	// prompts that came meanwhile, but for its Tools: the model is told of those
 	// that come beside it, and its calls are run by them.
@@ -70,6 +71,7 @@ type Approval struct {
 	By      string `json:"by"`                // "user", or where the rule is from
 	Rule    string `json:"rule,omitempty"`    // the rule that decided, if it was one
 	Comment string `json:"comment,omitempty"` // of the user's
+	Changed string `json:"changed,omitempty"` // the arguments that ran, where they are not the model's
 }
 
 // Run runs one turn. emit is called from this goroutine only and returns when

@@ -30,11 +30,11 @@ type stage struct {
 func (s *stage) run(ctx context.Context) error {
 	l := Loop{
 		Client: s.model, Ending: s.ending, MaxRounds: s.rounds, Now: func() time.Time { return time.UnixMilli(1) },
-		Gate: func(_ context.Context, call llm.ToolCall, _ tool.Tool) (Approval, error) {
+		Gate: func(_ context.Context, call *llm.ToolCall, _ tool.Tool) (Approval, error) {
 			if s.gate == nil {
 				return Approval{Action: "allow", By: "test"}, nil
 			}
-			return Approval{}, s.gate(call)
+			return Approval{}, s.gate(*call)
 		},
 		Request: func() (llm.Request, []tool.Tool, error) {
 			return llm.Request{Messages: slices.Clone(s.messages)}, s.tools, nil

@@ -14,7 +14,24 @@ import (
 
 // gate judges a call for the turn, from the turn's goroutine. Where the user is
 // asked, it waits for the answer or the interrupt.
-func (e *Engine) gate(ctx context.Context, call llm.ToolCall, t tool.Tool) (agent.Approval, error) {
+//
+// Hooks are asked first: they may change the arguments, which are then judged as
+// if the model had sent them.
+func (e *Engine) gate(ctx context.Context, call *llm.ToolCall, t tool.Tool) (agent.Approval, error) {
+	before := call.Arguments
+	opinion, err := e.consultCall(ctx, call, t)
+	if err != nil {
+		return agent.Approval{}, fmt.Errorf("not run: %w", err)
+	}
+	by, err := e.judge(ctx, *call, t, opinion)
+	if string(before) != string(call.Arguments) {
+		by.Changed = string(call.Arguments)
+	}
+	return by, err
+}
+
+// judge asks the policy, and the user where that says so.
+func (e *Engine) judge(ctx context.Context, call llm.ToolCall, t tool.Tool, opinion Opinion) (agent.Approval, error) {
 	var v permission.Verdict
 	err := e.do(func() error {
 		v = e.cfg.Policy.Decide(permission.Call{Tool: call.Name, Access: t.Access, Args: call.Arguments})
@@ -23,6 +40,7 @@ func (e *Engine) gate(ctx context.Context, call llm.ToolCall, t tool.Tool) (agen
 	if err != nil {
 		return agent.Approval{}, err
 	}
+	v = weighed(v, opinion)
 	by := agent.Approval{Action: v.Action.String(), By: v.Source, Rule: v.Rule}
 	switch v.Action {
 	case permission.Allow:
@@ -31,6 +49,9 @@ func (e *Engine) gate(ctx context.Context, call llm.ToolCall, t tool.Tool) (agen
 		return by, fmt.Errorf("not run: %s", v.Reason)
 	}
 	asked := question(call, t, v)
+	if said, err := e.consultQuestion(ctx, asked); err != nil || said.Action != permission.Ask {
+		return said.approval(), err
+	}
 	var answered chan Answer
 	if err := e.do(func() error { answered = e.ask(asked); return nil }); err != nil {
 		return agent.Approval{}, err
@@ -64,6 +85,18 @@ func question(call llm.ToolCall, t tool.Tool, v permission.Verdict) Asked {
 	return asked
 }
 
+// consultQuestion lets hooks answer in the user's place.
+func (e *Engine) consultQuestion(ctx context.Context, asked Asked) (Opinion, error) {
+	o := &PermissionRequest{Call: asked.Call, Subject: asked.Subject, Why: asked.Reason}
+	if err := e.consult(ctx, o); err != nil {
+		return Opinion{}, fmt.Errorf("not run: %w", err)
+	}
+	if o.Said && o.Action == permission.Deny {
+		return o.Opinion, fmt.Errorf("not run: %s", o.Reason)
+	}
+	return o.Opinion, nil
+}
+
 // ask puts a question to the front end.
 func (e *Engine) ask(asked Asked) chan Answer {
 	e.nextAsk++
@@ -71,6 +104,7 @@ func (e *Engine) ask(asked Asked) chan Answer {
 	answered := make(chan Answer, 1)
 	e.asks[asked.Ask] = answered
 	e.emit(asked)
+	e.tell(&Notification{"permission", asked.Call.Name + " needs approval: " + asked.Subject})
 	return answered
 }
 

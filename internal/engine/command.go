@@ -15,6 +15,7 @@ type Command interface{ isCommand() }
 type Submit struct {
 	Text   string
 	Images []llm.Image
+	From   string // the extension that sends it; empty for the user
 	// FollowUp waits until the turn has ended instead of steering.
 	FollowUp bool
 	// Stands is what Text, then a command, stands for; nil if it is a plain

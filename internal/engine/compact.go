@@ -142,7 +142,6 @@ func (p *planned) carryOut(ctx context.Context) (after int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	done := CompactDone{FromHook: c.FromHook}
 	err = p.do(func() error {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -153,31 +152,22 @@ func (p *planned) carryOut(ctx context.Context) (after int, err error) {
 		snap := p.session.Snapshot()
 		after, p.patience = p.contextTokens(), 0
 		p.emitState()
-		done.Entry, _, err = snap.Entry(snap.Leaf())
+		entry, _, err := snap.Entry(snap.Leaf())
+		p.tell(&SessionCompact{entry, c.FromHook, snap})
 		return err
 	})
-	if err == nil && p.cfg.Hooks != nil {
-		p.cfg.Hooks.Compact(ctx, done)
-	}
 	return after, err
 }
 
 // written is the summary of a hook that brings one, else the model's.
 func (p *planned) written(ctx context.Context) (session.Compaction, error) {
-	if h := p.cfg.Hooks; h != nil {
-		path, err := p.snap.Branch(p.snap.Leaf())
-		if err != nil {
-			return session.Compaction{}, err
-		}
-		change, err := h.BeforeCompact(ctx, CompactPreparation{
-			Reason: p.why, FirstKept: p.FirstKept, TokensBefore: p.before, Instructions: p.focus, Path: path,
-		})
-		if err != nil {
-			return session.Compaction{}, err
-		}
-		if change.Summary != nil {
-			return p.given(*change.Summary)
-		}
+	if brought, err := p.brought(ctx); err != nil {
+		return session.Compaction{}, err
+	} else if brought != nil {
+		return p.given(*brought)
+	}
+	if err := p.enrich(ctx); err != nil {
+		return session.Compaction{}, err
 	}
 	text, usage, err := p.run(ctx, p.Job)
 	if err != nil {
@@ -191,6 +181,30 @@ func (p *planned) written(ctx context.Context) (session.Compaction, error) {
 		return c, errors.New("the summary is longer than what it would stand for")
 	}
 	return c, nil
+}
+
+// brought is the summary that a hook brings; nil for none.
+func (p *planned) brought(ctx context.Context) (*session.Compaction, error) {
+	o := &SessionBeforeCompact{Reason: p.why, FirstKept: p.FirstKept, TokensBefore: p.before, Instructions: p.focus, Session: p.snap}
+	if !p.hears(o.Name()) {
+		return nil, nil
+	}
+	var err error
+	if o.Path, err = p.snap.Branch(p.snap.Leaf()); err != nil {
+		return nil, err
+	}
+	err = p.consult(ctx, o)
+	return o.Summary, err
+}
+
+// enrich has hooks say what the summary should know besides.
+func (p *planned) enrich(ctx context.Context) error {
+	o := &SessionCompacting{Reason: p.why, Instructions: p.focus}
+	if err := p.consult(ctx, o); err != nil || len(o.Context) == 0 {
+		return err
+	}
+	p.options.Instructions = strings.TrimSpace(p.focus + "\n\n" + strings.Join(o.Context, "\n\n"))
+	return p.plan()
 }
 
 // given is a hook's summary, if it makes sense.
@@ -212,7 +226,7 @@ type summariser turn
 // summariser is the model that the settings name for summaries, else the one
 // that answers.
 func (e *Engine) summariser() summariser {
-	answering := summariser{e, e.client, e.model, e.info}
+	answering := summariser{Engine: e, client: e.client, model: e.model, info: e.info}
 	ref := e.cfg.Compaction.Model
 	if ref == (session.ModelRef{}) || ref == e.model {
 		return answering
@@ -222,7 +236,7 @@ func (e *Engine) summariser() summariser {
 		e.notice(Warning, "The model that answers writes the summary, not %s: %v", ref.Model, err)
 		return answering
 	}
-	return summariser{e, client, ref, info}
+	return summariser{Engine: e, client: client, model: ref, info: info}
 }
 
 // run has the summary written. Where the model that settings name cannot, the
@@ -236,7 +250,7 @@ func (s summariser) run(ctx context.Context, job summary.Job) (text string, usag
 	answering := s
 	_ = s.do(func() error {
 		if e := s.Engine; e.model != s.model && e.client != nil {
-			answering = summariser{e, e.client, e.model, e.info}
+			answering = summariser{Engine: e, client: e.client, model: e.model, info: e.info}
 			e.notice(Warning, "%v; the model that answers writes it", err)
 		}
 		return nil

@@ -431,13 +431,13 @@ func TestHooksCannotBreakTheSession(t *testing.T) {
 	w.say("u2")
 	n := w.snap.Len()
 	for _, given := range []session.Compaction{{Summary: " "}, {Summary: "s", FirstKept: "nowhere"}} {
-		s.compact = func(CompactPreparation) (CompactChange, error) { return CompactChange{Summary: &given}, nil }
+		sayTo(s, func(o *SessionBeforeCompact) error { o.Summary = &given; return nil })
 		w.engine.Send(Compact{})
 		if f := w.finished(); f.Err == nil || w.snap.Len() != n {
 			t.Errorf("%+v was taken", given)
 		}
 	}
-	s.compact = func(CompactPreparation) (CompactChange, error) { panic("a fault") }
+	sayTo(s, func(*SessionBeforeCompact) error { panic("a fault") })
 	w.engine.Send(Compact{})
 	if end := w.compacted(); end.Err == nil {
 		t.Error("a fault ended it well")

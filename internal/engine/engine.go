@@ -117,6 +117,7 @@ type Engine struct {
 	// modeBefore is the permission mode before a path that is in plan mode was
 	// entered; empty while none is.
 	modeBefore string
+	heard      hearing   // of the turn, for hooks
 	then       *Navigate // when the job has ended
 
 	model    session.ModelRef
@@ -237,6 +238,7 @@ func (e *Engine) own(ctx context.Context) (err error) {
 			err = fmt.Errorf("a fault in this program ended the session (it is saved): %v", p)
 		}
 		if e.session != nil {
+			e.tell(&SessionShutdown{"quit", e.session.Snapshot()})
 			err = errors.Join(err, e.session.Close())
 		}
 	}()
@@ -278,7 +280,11 @@ func (e *Engine) begin() error {
 	if err != nil {
 		return err
 	}
-	if err := e.enter(m, nil); err != nil {
+	reason := "startup"
+	if m.Snapshot().Len() > 0 {
+		reason = "resume"
+	}
+	if err := e.enter(m, nil, SessionStart{Reason: reason}); err != nil {
 		return err
 	}
 	for _, n := range e.cfg.Notices {

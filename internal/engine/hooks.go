@@ -3,122 +3,128 @@ package engine
 import (
 	"context"
 	"errors"
-
-	"banyan/internal/session"
+	"fmt"
 )
 
-// Hooks hear of what happens to a session, before and after, and may have a say
-// in it. An extension host implements it; nil in [Config] costs nothing.
-//
-// Methods are called beside the owner, one at a time, and may take their time:
-// the user can interrupt, then ctx is done and nothing happens. They must not
-// wait for an [Event]. An error of a Before method stops what was to happen, and
-// the user is told; [ErrVetoed] says that it was meant to. What comes after
-// cannot be stopped any more.
-type Hooks interface {
-	BeforeTree(context.Context, TreePreparation) (TreeChange, error)
-	Tree(context.Context, TreeDone)
-	BeforeBranch(context.Context, BranchPreparation) error
-	Branch(context.Context, BranchDone)
-	BeforeCompact(context.Context, CompactPreparation) (CompactChange, error)
-	Compact(context.Context, CompactDone)
-	BeforeSwitch(context.Context, SwitchPreparation) error
-	Switch(context.Context, SwitchDone)
+// Occasion is something that happens to a session or in a turn: a pointer to one
+// of the structs of this package whose Name says so. Fields after "Out:" are for
+// hooks to change while they are asked; all others are for reading.
+type Occasion interface {
+	// Name is the occasion's name for people, files and protocols, such as
+	// "session_before_tree". It is the same for the zero value.
+	Name() string
 }
 
-// ErrVetoed is what a Before method of [Hooks] returns to stop what was to happen.
+// Hooks hear of what happens, and have a say in some of it: extensions, commands
+// of settings, rules. nil in [Config] costs nothing.
+type Hooks interface {
+	// Hears says whether anybody listens to the occasions of a name: what nobody
+	// hears is not made. It is called from several goroutines, and often.
+	Hears(name string) bool
+	// Ask is called before something happens, beside the owner and maybe from
+	// several goroutines at once; it may change what comes after Out. An error
+	// stops what was to happen, and the user is told; [ErrVetoed] says that it was
+	// meant to. It may take its time but must not wait for an [Event]; when ctx is
+	// done the user has interrupted, and what it answers counts no more.
+	Ask(ctx context.Context, o Occasion) error
+	// Tell is called when something has happened, in order, by the owner: it must
+	// return at once. What it is told may be kept, and read anywhere.
+	Tell(o Occasion)
+}
+
+// ErrVetoed is wrapped by what [Hooks].Ask returns to stop what was to happen.
 var ErrVetoed = errors.New("an extension does not want it")
 
-// TreePreparation is a move of the leaf before it is made.
-type TreePreparation struct {
-	Target   session.ID
-	OldLeaf  session.ID
-	NewLeaf  session.ID      // where the leaf will be, or the summary will hang
-	Common   session.ID      // the deepest entry on both paths; zero if there is none
-	Left     []session.Entry // what is left behind, oldest first
-	Navigate Navigate        // as the user asked for it
+// Chain is several hooks one after the other: each sees what the one before has
+// changed. One that fails is skipped and Failed is told; a veto stops. Failed may
+// be called from several goroutines.
+type Chain struct {
+	Links  []Hooks
+	Failed func(o Occasion, err error)
 }
 
-// TreeChange is what a hook wants otherwise. The zero value is nothing.
-type TreeChange struct {
-	// Summary, if not nil, is taken instead of the model's, where the user asked for one.
-	Summary *session.BranchSummary
-	// Instructions, if not nil, go instead of the user's, and Replace with them.
-	Instructions *string
-	Replace      bool
-	Label        string // of the summary, or else of the target; empty for the user's
+// Hears is true where one of the hooks hears.
+func (c Chain) Hears(name string) bool {
+	for _, h := range c.Links {
+		if h.Hears(name) {
+			return true
+		}
+	}
+	return false
 }
 
-// TreeDone is a move that was made.
-type TreeDone struct {
-	OldLeaf, NewLeaf session.ID
-	Summary          *session.Entry // nil if there is none
-	FromHook         bool           // the summary is a hook's
+// Ask asks one after the other.
+func (c Chain) Ask(ctx context.Context, o Occasion) error {
+	for _, h := range c.Links {
+		if !h.Hears(o.Name()) {
+			continue
+		}
+		err := h.Ask(ctx, o)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, ErrVetoed):
+			return err
+		case err != nil:
+			c.Failed(o, err)
+		}
+	}
+	return nil
 }
 
-// BranchPreparation is a fork into a new session before it is made.
-type BranchPreparation struct {
-	Entry session.ID // the one that was chosen
-	Leaf  session.ID // up to which the path is taken; zero: an empty session
+// Tell tells all.
+func (c Chain) Tell(o Occasion) {
+	for _, h := range c.Links {
+		if h.Hears(o.Name()) {
+			h.Tell(o)
+		}
+	}
 }
 
-// BranchDone is a fork that was made.
-type BranchDone struct {
-	Parent string // file of the session that it came from; empty in memory
-	Path   string // of the new one; empty in memory
-	ID     string // of the new session
+func (e *Engine) hears(name string) bool { return e.cfg.Hooks != nil && e.cfg.Hooks.Hears(name) }
+
+// consult asks the hooks, in a job's goroutine. After an interrupt nothing that
+// they said counts.
+func (e *Engine) consult(ctx context.Context, o Occasion) error {
+	if !e.hears(o.Name()) {
+		return nil
+	}
+	err := e.cfg.Hooks.Ask(ctx, o)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Name(), err)
+	}
+	return nil
 }
 
-// CompactPreparation is a compaction before it is made.
-type CompactPreparation struct {
-	Reason       CompactionReason
-	FirstKept    session.ID
-	TokensBefore int
-	Instructions string
-	Path         []session.Entry // root first
+// tell tells the hooks, in the owner's goroutine.
+func (e *Engine) tell(o Occasion) {
+	if e.hears(o.Name()) {
+		e.cfg.Hooks.Tell(o)
+	}
 }
 
-// CompactChange is what a hook wants otherwise. The zero value is nothing.
-type CompactChange struct {
-	Summary *session.Compaction // taken instead of the model's; its FirstKept may be zero for the planned one
-}
-
-// CompactDone is a compaction that was made.
-type CompactDone struct {
-	Entry    session.Entry
-	FromHook bool
-}
-
-// SwitchPreparation is a change of the session before it is made.
-type SwitchPreparation struct {
-	Reason string // "new", "resume" or "fork"
-	Path   string // of the session to come; empty for a new one
-}
-
-// SwitchDone is a change of the session that was made.
-type SwitchDone struct {
-	Reason   string
-	Previous string // file of the session before; empty in memory
-}
-
-// hooked does something that hooks have a say in: at once where there are none,
-// else beside the owner, between before and after.
-func (e *Engine) hooked(what string, before func(context.Context, Hooks) error, do func() error, after func(context.Context, Hooks)) {
-	h := e.cfg.Hooks
-	if h == nil {
+// hooked does something that hooks have a say in: at once where nobody listens,
+// else beside the owner, after all of before were asked.
+func (e *Engine) hooked(what string, do func() error, before ...Occasion) {
+	heard := false
+	for _, o := range before {
+		heard = heard || e.hears(o.Name())
+	}
+	if !heard {
 		if err := do(); err != nil {
 			e.notice(Failure, "%v", err)
 		}
 		return
 	}
 	e.start(what, func(ctx context.Context) error {
-		if err := before(ctx, h); err != nil {
-			return err
+		for _, o := range before {
+			if err := e.consult(ctx, o); err != nil {
+				return err
+			}
 		}
-		if err := e.do(func() error { return errors.Join(ctx.Err(), do()) }); err != nil {
-			return err
-		}
-		after(ctx, h)
-		return nil
+		return e.do(func() error { return errors.Join(ctx.Err(), do()) })
 	})
 }

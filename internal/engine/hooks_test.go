@@ -3,66 +3,83 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"banyan/internal/llm/llmtest"
 	"banyan/internal/session"
 )
 
-// spy is an extension that notes what it hears and says what a test wants.
+// spy hears everything, notes it, and says what a test wants.
 type spy struct {
-	heard         []string
-	tree          func(TreePreparation) (TreeChange, error)
-	compact       func(CompactPreparation) (CompactChange, error)
-	branch, leave error
-	prepared      TreePreparation
-	done          TreeDone
-	compacted     CompactPreparation
+	mu    sync.Mutex
+	heard []Occasion
+	say   func(context.Context, Occasion) error // nil says nothing
+	deaf  []string                              // what it does not hear
 }
 
-func (s *spy) BeforeTree(_ context.Context, p TreePreparation) (TreeChange, error) {
-	s.heard = append(s.heard, "before tree")
-	s.prepared = p
-	if s.tree == nil {
-		return TreeChange{}, nil
+func (s *spy) Hears(name string) bool { return !slices.Contains(s.deaf, name) }
+
+func (s *spy) Ask(ctx context.Context, o Occasion) error {
+	s.Tell(o)
+	s.mu.Lock()
+	say := s.say
+	s.mu.Unlock()
+	if say == nil {
+		return nil
 	}
-	return s.tree(p)
+	return say(ctx, o)
 }
 
-func (s *spy) Tree(_ context.Context, d TreeDone) {
-	s.heard, s.done = append(s.heard, "tree"), d
+func (s *spy) Tell(o Occasion) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heard = append(s.heard, o)
 }
 
-func (s *spy) BeforeBranch(_ context.Context, p BranchPreparation) error {
-	s.heard = append(s.heard, "before branch")
-	return s.branch
-}
-
-func (s *spy) Branch(_ context.Context, d BranchDone) {
-	s.heard = append(s.heard, fmt.Sprintf("branch %t", d.Parent != d.Path))
-}
-
-func (s *spy) BeforeCompact(_ context.Context, p CompactPreparation) (CompactChange, error) {
-	s.heard, s.compacted = append(s.heard, "before compact"), p
-	if s.compact == nil {
-		return CompactChange{}, nil
+// sayTo has it say something to the occasions of one kind from now on.
+func sayTo[O Occasion](s *spy, say func(O) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.say = func(_ context.Context, o Occasion) error {
+		if mine, ok := o.(O); ok {
+			return say(mine)
+		}
+		return nil
 	}
-	return s.compact(p)
 }
 
-func (s *spy) Compact(_ context.Context, d CompactDone) {
-	s.heard = append(s.heard, fmt.Sprintf("compact %t", d.FromHook))
+// all are the occasions of one kind so far.
+func all[O Occasion](s *spy) (list []O) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.heard {
+		if mine, ok := o.(O); ok {
+			list = append(list, mine)
+		}
+	}
+	return list
 }
 
-func (s *spy) BeforeSwitch(_ context.Context, p SwitchPreparation) error {
-	s.heard = append(s.heard, "before switch "+p.Reason)
-	return s.leave
+// names are those of the occasions so far that begin so.
+func (s *spy) names(prefixes ...string) (names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.heard {
+		if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(o.Name(), p) }) {
+			names = append(names, o.Name())
+		}
+	}
+	return names
 }
 
-func (s *spy) Switch(_ context.Context, d SwitchDone) { s.heard = append(s.heard, "switch "+d.Reason) }
+func (s *spy) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heard = nil
+}
 
 func spied(t *testing.T, s *spy, turns ...llmtest.Turn) *world {
 	t.Helper()
@@ -77,23 +94,25 @@ func TestHooksHearOfAMove(t *testing.T) {
 	s := &spy{}
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2"))
 	leaf, target := w.snap.Leaf(), w.prompts()[1]
+	s.forget()
 	w.engine.Send(Navigate{Target: target})
 	w.moved()
 	w.finished()
-	p := s.prepared
+	p, d := all[*SessionBeforeTree](s)[0], all[*SessionTree](s)[0]
 	if p.Target != target || p.OldLeaf != leaf || p.Common != target || p.NewLeaf != w.snap.Leaf() || len(p.Left) != 1 || p.Left[0].ID != leaf {
 		t.Errorf("prepared %+v", p)
 	}
-	if d := s.done; d.OldLeaf != leaf || d.NewLeaf != w.snap.Leaf() || d.Summary != nil {
+	if d.OldLeaf != leaf || d.NewLeaf != w.snap.Leaf() || d.Summary != nil {
 		t.Errorf("done %+v", d)
 	}
-	if want := []string{"before tree", "tree"}; !slices.Equal(s.heard, want) {
-		t.Errorf("heard %q", s.heard)
+	if got, want := s.names("session"), []string{"session_before_tree", "session_tree"}; !slices.Equal(got, want) {
+		t.Errorf("heard %q", got)
 	}
 }
 
 func TestAHookMayStopAMove(t *testing.T) {
-	s := &spy{tree: func(TreePreparation) (TreeChange, error) { return TreeChange{}, ErrVetoed }}
+	s := &spy{}
+	sayTo(s, func(*SessionBeforeTree) error { return ErrVetoed })
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2"))
 	leaf, n := w.snap.Leaf(), w.snap.Len()
 	w.engine.Send(Navigate{Target: w.prompts()[1], Summarize: true})
@@ -101,26 +120,29 @@ func TestAHookMayStopAMove(t *testing.T) {
 		t.Errorf("stayed %+v", st)
 	}
 	w.finished()
-	if w.snap.Leaf() != leaf || w.snap.Len() != n || slices.Contains(s.heard, "tree") {
-		t.Errorf("something changed; heard %q", s.heard)
+	if w.snap.Leaf() != leaf || w.snap.Len() != n || len(all[*SessionTree](s)) > 0 {
+		t.Error("something changed")
 	}
 	w.sameOnDisk()
 }
 
 func TestAHookMayBringASummaryAndALabel(t *testing.T) {
-	s := &spy{tree: func(TreePreparation) (TreeChange, error) {
-		return TreeChange{Summary: &session.BranchSummary{Summary: "in short"}, Label: "tried"}, nil
-	}}
+	s := &spy{}
+	sayTo(s, func(o *SessionBeforeTree) error {
+		o.Summary, o.Label = &session.BranchSummary{Summary: "in short"}, "tried"
+		return nil
+	})
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2")) // no third answer: the model is not asked
 	leaf := w.snap.Leaf()
 	w.engine.Send(Navigate{Target: w.prompts()[1], Summarize: true})
 	w.moved()
 	w.finished()
-	if s.done.Summary == nil || !s.done.FromHook {
-		t.Fatalf("done %+v", s.done)
+	done := all[*SessionTree](s)[0]
+	if done.Summary == nil || !done.FromHook {
+		t.Fatalf("done %+v", done)
 	}
-	sum := s.done.Summary.Data.(session.BranchSummary)
-	if sum.Summary != "in short" || !sum.FromHook || sum.Details.LeftLeaf != leaf || w.snap.Label(s.done.Summary.ID) != "tried" {
+	sum := done.Summary.Data.(session.BranchSummary)
+	if sum.Summary != "in short" || !sum.FromHook || sum.Details.LeftLeaf != leaf || w.snap.Label(done.Summary.ID) != "tried" {
 		t.Errorf("summary %+v, labels %v", sum, w.snap.Labels())
 	}
 	w.sameOnDisk()
@@ -128,9 +150,8 @@ func TestAHookMayBringASummaryAndALabel(t *testing.T) {
 
 // A summary that nobody asked for is not taken.
 func TestAHookBringsASummaryOnlyWhereOneIsWanted(t *testing.T) {
-	s := &spy{tree: func(TreePreparation) (TreeChange, error) {
-		return TreeChange{Summary: &session.BranchSummary{Summary: "in short"}}, nil
-	}}
+	s := &spy{}
+	sayTo(s, func(o *SessionBeforeTree) error { o.Summary = &session.BranchSummary{Summary: "in short"}; return nil })
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2"))
 	n := w.snap.Len()
 	w.engine.Send(Navigate{Target: w.prompts()[1]})
@@ -143,9 +164,8 @@ func TestAHookBringsASummaryOnlyWhereOneIsWanted(t *testing.T) {
 
 func TestAHookMayChangeTheInstructions(t *testing.T) {
 	instead := "only the names"
-	s := &spy{tree: func(TreePreparation) (TreeChange, error) {
-		return TreeChange{Instructions: &instead, Replace: true}, nil
-	}}
+	s := &spy{}
+	sayTo(s, func(o *SessionBeforeTree) error { o.Instructions, o.Replace = &instead, true; return nil })
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2"), llmtest.Text("names"))
 	w.engine.Send(Navigate{Target: w.prompts()[1], Summarize: true, Instructions: "everything"})
 	w.moved()
@@ -159,6 +179,7 @@ func TestHooksHearOfForksAndSwitches(t *testing.T) {
 	s := &spy{}
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2"))
 	first := w.snap.Path()
+	s.forget()
 	w.engine.Send(Fork{Target: w.prompts()[1]})
 	w.finished()
 	w.engine.Send(NewSession{})
@@ -166,13 +187,26 @@ func TestHooksHearOfForksAndSwitches(t *testing.T) {
 	w.engine.Send(Open{Path: first})
 	w.finished()
 	want := []string{
-		"before branch", "before switch fork", "branch true", "switch fork",
-		"before switch new", "switch new", "before switch resume", "switch resume",
+		"session_before_branch", "session_before_switch", "session_shutdown", "session_start", "session_branch", "session_switch",
+		"session_before_switch", "session_shutdown", "session_start", "session_switch",
+		"session_before_switch", "session_shutdown", "session_start", "session_switch",
 	}
-	if !slices.Equal(s.heard, want) {
-		t.Errorf("heard %q, want %q", s.heard, want)
+	if got := s.names("session"); !slices.Equal(got, want) {
+		t.Errorf("heard %q, want %q", got, want)
 	}
-	s.branch, s.leave = ErrVetoed, ErrVetoed
+	var reasons []string
+	for _, o := range all[*SessionSwitch](s) {
+		reasons = append(reasons, o.Reason)
+	}
+	if !slices.Equal(reasons, []string{"fork", "new", "resume"}) {
+		t.Errorf("switched for %q", reasons)
+	}
+	sayTo(s, func(o Occasion) error {
+		if strings.Contains(o.Name(), "_before_") {
+			return ErrVetoed
+		}
+		return nil
+	})
 	for _, c := range []Command{Fork{Target: w.prompts()[1]}, NewSession{}} {
 		w.engine.Send(c)
 		if f := w.finished(); !errors.Is(f.Err, ErrVetoed) || w.snap.Path() != first {
@@ -187,33 +221,35 @@ func TestHooksHearOfCompactions(t *testing.T) {
 	w.start(Config{Hooks: s, Compaction: Compaction{KeepRecent: 1}})
 	w.say("u1")
 	w.say("u2")
-	s.compact = func(p CompactPreparation) (CompactChange, error) { return CompactChange{}, ErrVetoed }
+	sayTo(s, func(*SessionBeforeCompact) error { return ErrVetoed })
 	n := w.snap.Len()
 	w.engine.Send(Compact{Focus: "names"})
 	if f := w.finished(); !errors.Is(f.Err, ErrVetoed) || w.snap.Len() != n {
 		t.Fatalf("vetoed: %v", f.Err)
 	}
-	if p := s.compacted; p.Reason != CompactManual || p.Instructions != "names" || p.FirstKept == "" || len(p.Path) != n {
+	if p := all[*SessionBeforeCompact](s)[0]; p.Reason != CompactManual || p.Instructions != "names" || p.FirstKept == "" || len(p.Path) != n {
 		t.Errorf("prepared %+v", p)
 	}
-	s.compact = func(p CompactPreparation) (CompactChange, error) {
-		return CompactChange{Summary: &session.Compaction{Summary: "all in short"}}, nil
-	}
+	sayTo(s, func(o *SessionBeforeCompact) error {
+		o.Summary = &session.Compaction{Summary: "all in short"}
+		return nil
+	})
 	w.engine.Send(Compact{})
 	w.finished()
 	e, _, _ := w.snap.Entry(w.snap.Leaf())
 	if c, ok := e.Data.(session.Compaction); !ok || c.Summary != "all in short" || c.FirstKept == "" || !c.FromHook {
 		t.Errorf("leaf %+v", e)
 	}
-	if want := []string{"before compact", "before compact", "compact true"}; !slices.Equal(s.heard, want) {
-		t.Errorf("heard %q", s.heard)
+	if done := all[*SessionCompact](s); len(done) != 1 || !done[0].FromHook {
+		t.Errorf("told %+v", done)
 	}
 	w.sameOnDisk()
 }
 
 // A hook that breaks down ends the move, and it is answered all the same.
 func TestAHookThatBreaksDownStopsAMove(t *testing.T) {
-	s := &spy{tree: func(TreePreparation) (TreeChange, error) { panic("a fault") }}
+	s := &spy{}
+	sayTo(s, func(*SessionBeforeTree) error { panic("a fault") })
 	w := spied(t, s, llmtest.Text("a1"), llmtest.Text("a2"))
 	leaf := w.snap.Leaf()
 	w.engine.Send(Navigate{Target: w.prompts()[1], Summarize: true})

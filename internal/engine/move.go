@@ -52,8 +52,8 @@ func (e *Engine) navigate(n Navigate) {
 		e.emit(Stayed{Target: n.Target, Err: err})
 		return
 	}
-	if e.cfg.Hooks == nil && !n.Summarize {
-		if _, err := e.commit(m, nil); err != nil {
+	if !e.hears((*SessionBeforeTree)(nil).Name()) && !n.Summarize {
+		if err := e.commit(m, nil); err != nil {
 			e.emit(Stayed{Target: n.Target, Err: err})
 		}
 		return
@@ -128,39 +128,29 @@ func (m *move) carryOut(ctx context.Context, s summariser) error {
 	if err != nil {
 		return err
 	}
-	var change TreeChange
-	hooks := s.cfg.Hooks
-	if hooks != nil {
-		change, err = hooks.BeforeTree(ctx, TreePreparation{
-			Target: m.Target, OldLeaf: m.snap.Leaf(), NewLeaf: m.to, Common: m.common, Left: left, Navigate: m.Navigate,
-		})
-		if err != nil {
-			return err
-		}
-		m.take(change)
+	wish := &SessionBeforeTree{
+		Target: m.Target, OldLeaf: m.snap.Leaf(), NewLeaf: m.to, Common: m.common, Left: left, Navigate: m.Navigate, Session: m.snap,
 	}
+	if err := s.consult(ctx, wish); err != nil {
+		return err
+	}
+	m.take(wish)
 	var sum *session.BranchSummary
 	if m.Summarize {
-		if sum, err = m.summarise(ctx, s, left, change.Summary); err != nil {
+		if sum, err = m.summarise(ctx, s, left, wish.Summary); err != nil {
 			return err
 		}
 	}
-	var done TreeDone
-	err = s.do(func() error {
+	return s.do(func() error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		done, err = s.commit(m, sum)
-		return err
+		return s.commit(m, sum)
 	})
-	if err == nil && hooks != nil {
-		hooks.Tree(ctx, done)
-	}
-	return err
 }
 
 // take has a hook's wishes go before the user's.
-func (m *move) take(c TreeChange) {
+func (m *move) take(c *SessionBeforeTree) {
 	if c.Instructions != nil {
 		m.Instructions, m.Replace = *c.Instructions, c.Replace
 	}
@@ -210,26 +200,25 @@ func (m *move) summarise(ctx context.Context, s summariser, left []session.Entry
 
 // commit moves the leaf, with a summary where there is one, sets the label, and
 // tells. Where it fails nothing has changed.
-func (e *Engine) commit(m *move, sum *session.BranchSummary) (TreeDone, error) {
-	done := TreeDone{OldLeaf: e.session.Snapshot().Leaf()}
-	target := m.Target
+func (e *Engine) commit(m *move, sum *session.BranchSummary) error {
+	from, target := e.session.Snapshot().Leaf(), m.Target
+	var made *session.Entry
 	if sum == nil {
 		if err := e.moveLeaf(m.to); err != nil {
-			return done, err
+			return err
 		}
 	} else {
 		entry, err := e.session.BranchWithSummary(m.to, *sum)
 		if err := e.accept([]session.Entry{entry}, err); err != nil {
-			return done, err
+			return err
 		}
-		target, done.Summary, done.FromHook = entry.ID, &entry, sum.FromHook
+		target, made = entry.ID, &entry
 	}
 	if m.Label != "" && target != "" {
 		e.record("set the label", session.Label{Target: target, Text: m.Label})
 	}
-	e.moved(done.OldLeaf, m.draft)
-	done.NewLeaf = e.session.Snapshot().Leaf()
-	return done, nil
+	e.moved(from, m.draft, made)
+	return nil
 }
 
 func (e *Engine) moveLeaf(to session.ID) error {
@@ -254,8 +243,9 @@ func landing(entry session.Entry) (session.ID, *Draft) {
 	return entry.ID, nil
 }
 
-// moved tells where the leaf is now, and takes over what holds there.
-func (e *Engine) moved(from session.ID, d *Draft) {
+// moved tells where the leaf is now, and takes over what holds there. The summary
+// is the one that the move made, nil for none.
+func (e *Engine) moved(from session.ID, d *Draft, summary *session.Entry) {
 	snap := e.session.Snapshot()
 	if c, err := snap.State(snap.Leaf()); err != nil {
 		e.notice(Failure, "The session could not be read: %v", err)
@@ -266,6 +256,11 @@ func (e *Engine) moved(from session.ID, d *Draft) {
 		e.job.moves = false
 	}
 	e.emit(Moved{Session: snap, From: from, Draft: d})
+	told := &SessionTree{OldLeaf: from, NewLeaf: snap.Leaf(), Summary: summary, Session: snap}
+	if summary != nil {
+		told.FromHook = summary.Data.(session.BranchSummary).FromHook
+	}
+	e.tell(told)
 	e.emitState()
 	e.countUsage()
 	e.idle.Reset(positionAfter)

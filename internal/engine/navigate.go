@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // enter makes a session the current one and tells the front end.
-func (e *Engine) enter(m *session.Manager, d *Draft) error {
+func (e *Engine) enter(m *session.Manager, d *Draft, told SessionStart) error {
 	snap := m.Snapshot()
 	c, err := snap.State(snap.Leaf())
 	if err != nil {
@@ -22,6 +21,8 @@ func (e *Engine) enter(m *session.Manager, d *Draft) error {
 	e.restore(snap, c)
 	e.cfg.ModelChosen, e.cfg.ThinkingChosen = false, false // they held for this session
 	e.emit(Opened{Session: snap, Draft: d})
+	told.Session = snap
+	e.tell(&told)
 	e.loadQueue()
 	if found := snap.Problems(); len(found) > 0 {
 		e.notice(Warning, "Line %d of the session: %s. It was worked around%s.", found[0].Line, found[0].Text, more(len(found)-1))
@@ -49,11 +50,12 @@ func more(n int) string {
 func (e *Engine) restore(snap session.Snapshot, c session.Context) {
 	e.recorded, e.recordedLevel = c.Model, c.Thinking
 	e.weigh()
-	if c.Model != (session.ModelRef{}) && c.Model != e.model && !e.cfg.ModelChosen {
-		e.chooseModel(c.Model)
+	if before := e.model; c.Model != (session.ModelRef{}) && c.Model != before && !e.cfg.ModelChosen && e.chooseModel(c.Model) {
+		e.tell(&ModelSelect{c.Model, before, "restore"})
 	}
-	if c.Model != (session.ModelRef{}) && c.Thinking != "" && !e.cfg.ThinkingChosen {
+	if before := e.thinking; c.Model != (session.ModelRef{}) && c.Thinking != "" && c.Thinking != before && !e.cfg.ThinkingChosen {
 		e.thinking = c.Thinking
+		e.tell(&ThinkingLevelSelect{c.Thinking, before})
 	}
 	e.followMode(c.Mode)
 }
@@ -132,40 +134,24 @@ func (e *Engine) fork(f Fork) {
 		}
 		to, d = landing(entry)
 	}
-	var done BranchDone
-	e.hooked("branch", func(ctx context.Context, h Hooks) error {
-		if err := h.BeforeBranch(ctx, BranchPreparation{Entry: f.Target, Leaf: to}); err != nil {
-			return err
-		}
-		return h.BeforeSwitch(ctx, SwitchPreparation{Reason: "fork"})
-	}, func() error {
+	e.hooked("branch", func() error {
 		m, err := e.branched(snap, to)
 		if err != nil {
 			return fmt.Errorf("the branch was not made: %w", err)
 		}
-		s := m.Snapshot()
-		done = BranchDone{Parent: snap.Path(), Path: s.Path(), ID: s.Header().ID}
-		return e.swap(m, d)
-	}, func(ctx context.Context, h Hooks) {
-		h.Branch(ctx, done)
-		h.Switch(ctx, SwitchDone{Reason: "fork", Previous: snap.Path()})
-	})
+		return e.swap(m, d, "fork")
+	}, &SessionBeforeBranch{f.Target, to}, &SessionBeforeSwitch{Reason: "fork"})
 }
 
 // switched goes to another session, which hooks have a say in.
 func (e *Engine) switched(reason, path string, open func() (*session.Manager, error)) {
-	previous := e.session.Snapshot().Path()
-	e.hooked("switch", func(ctx context.Context, h Hooks) error {
-		return h.BeforeSwitch(ctx, SwitchPreparation{Reason: reason, Path: path})
-	}, func() error {
+	e.hooked("switch", func() error {
 		m, err := open()
 		if err != nil {
 			return err
 		}
-		return e.swap(m, nil)
-	}, func(ctx context.Context, h Hooks) {
-		h.Switch(ctx, SwitchDone{Reason: reason, Previous: previous})
-	})
+		return e.swap(m, nil, reason)
+	}, &SessionBeforeSwitch{reason, path})
 }
 
 // branched is the new session of a fork. Where nothing was said before the
@@ -217,18 +203,23 @@ func (e *Engine) open(path string) {
 
 // swap leaves the session for another. What could not be saved of the old one
 // keeps it open: nothing is lost by leaving.
-func (e *Engine) swap(m *session.Manager, d *Draft) error {
-	old := e.session
+func (e *Engine) swap(m *session.Manager, d *Draft, reason string) error {
+	old, left := e.session, e.session.Snapshot()
 	if n := old.Unsaved(); n > 0 {
 		if err := old.Flush(); err != nil {
 			err = fmt.Errorf("%d entries of this session are not saved (%w). Free some space, or save it elsewhere first: /save <file>", n, err)
 			return errors.Join(err, m.Close())
 		}
 	}
-	if err := e.enter(m, d); err != nil {
+	e.tell(&SessionShutdown{reason, left})
+	if err := e.enter(m, d, SessionStart{Reason: reason, Previous: left.Path()}); err != nil {
 		e.session = old
 		return errors.Join(err, m.Close())
 	}
+	if reason == "fork" {
+		e.tell(&SessionBranch{left.Path(), m.Snapshot()})
+	}
+	e.tell(&SessionSwitch{reason, left.Path(), m.Snapshot()})
 	if err := old.Close(); err != nil {
 		e.notice(Warning, "Closing the old session: %v", err)
 	}

@@ -36,6 +36,7 @@ func (e *Engine) accept(entries []session.Entry, err error) error {
 	for _, entry := range entries {
 		e.account(entry.Data)
 		e.emit(Appended{Entry: entry, Session: e.session.Snapshot()})
+		e.tellMessage(entry)
 	}
 	e.idle.Stop() // an append says where the leaf is
 	if unsaved != nil {
@@ -158,8 +159,12 @@ func (e *Engine) chooseModel(ref session.ModelRef) bool {
 }
 
 func (e *Engine) setModel(ref session.ModelRef) {
+	before := e.model
 	if !e.chooseModel(ref) {
 		return
+	}
+	if before != ref {
+		e.tell(&ModelSelect{ref, before, "set"})
 	}
 	if e.recorded != ref && e.session.Snapshot().Len() > 0 {
 		e.record("record the model", session.ModelChange{Provider: ref.Provider, Model: ref.Model})
@@ -176,7 +181,10 @@ func (e *Engine) setThinking(level llm.ThinkingLevel) {
 		e.notice(Failure, "There is no thinking level %q; there are %s.", level, strings.Join(names, ", "))
 		return
 	}
-	e.thinking = level
+	if before := e.thinking; before != level {
+		e.thinking = level
+		e.tell(&ThinkingLevelSelect{level, before})
+	}
 	if e.recordedLevel != level && e.session.Snapshot().Len() > 0 {
 		e.record("record the thinking level", session.ThinkingChange{Level: level})
 	}

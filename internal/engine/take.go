@@ -126,7 +126,7 @@ func (e *Engine) take(snap session.Snapshot, ids []session.ID) error {
 	if err := e.append(copies...); err != nil {
 		return err
 	}
-	e.moved(from, nil)
+	e.moved(from, nil, nil)
 	return nil
 }
 
@@ -182,7 +182,7 @@ func (s summariser) mergeSummary(ctx context.Context, snap session.Snapshot, m M
 		if err := s.accept([]session.Entry{entry}, err); err != nil {
 			return err
 		}
-		s.moved(from, nil)
+		s.moved(from, nil, &entry)
 		return nil
 	})
 }

@@ -15,16 +15,14 @@ import (
 	"banyan/internal/tool"
 )
 
-// The flow of a prompt, top to bottom: submit → startTurn → (in the turn's
+// The flow of a prompt, top to bottom: submit → begin → startTurn → (in the turn's
 // goroutine) run → loop → request, turnEvent … → finished → startQueued.
 
 // submit takes a prompt: it begins a turn, or waits for the one that runs.
 func (e *Engine) submit(s Submit) {
 	switch {
 	case e.job == nil:
-		if e.recordPrompt(s) {
-			e.startTurn()
-		}
+		e.startWith(s)
 	case s.FollowUp || e.job.what != "turn":
 		e.waiting = append(e.waiting, s)
 		e.emitQueue(nil)
@@ -32,6 +30,21 @@ func (e *Engine) submit(s Submit) {
 		e.steering = append(e.steering, s)
 		e.emitQueue(nil)
 	}
+}
+
+// startWith runs a turn with prompts. They are recorded at once, unless hooks
+// want to see them: then the turn begins with that.
+func (e *Engine) startWith(prompts ...Submit) {
+	if e.client != nil && e.hears((*Input)(nil).Name()) {
+		e.startTurn(prompts...)
+		return
+	}
+	for _, s := range prompts {
+		if !e.recordPrompt(s) {
+			return
+		}
+	}
+	e.startTurn()
 }
 
 // recordPrompt puts a prompt on the path, after the model and thinking level
@@ -63,14 +76,21 @@ func (e *Engine) given(content []llm.Block) bool {
 	return err == nil && llm.Given(c.Messages(), llm.Message{Content: content}.Text())
 }
 
-// startTurn runs a turn on the path as it is.
-func (e *Engine) startTurn() {
+// startTurn runs a turn on the path as it is, after hooks have seen the prompts
+// that are not recorded yet.
+func (e *Engine) startTurn(unseen ...Submit) {
 	if e.client == nil {
 		e.emit(Finished{What: "turn", Err: errors.New("no model can answer; choose one with /model")})
 		return
 	}
-	t := turn{e, e.client, e.model, e.info}
-	e.start("turn", t.run)
+	t := turn{Engine: e, client: e.client, model: e.model, info: e.info}
+	e.heard = hearing{}
+	e.start("turn", func(ctx context.Context) error {
+		if n, err := t.admit(ctx, unseen, false); n == 0 && len(unseen) > 0 {
+			return err
+		}
+		return t.begin(ctx)
+	})
 }
 
 // turn is one turn's own goroutine. It reaches the engine's state through
@@ -80,6 +100,30 @@ type turn struct {
 	client llm.Client
 	model  session.ModelRef
 	info   ModelInfo
+	system string // what hooks add to the system prompt
+}
+
+// begin runs the turn, and again where hooks keep it going.
+func (t turn) begin(ctx context.Context) (err error) {
+	defer func() {
+		_ = t.do(func() error {
+			if t.roundEnds(); err != nil {
+				t.tell(&AgentEnd{Err: err, Last: t.heard.answer, Session: t.session.Snapshot()})
+			}
+			return nil
+		})
+	}()
+	if t.system, err = t.beforeStart(ctx); err != nil {
+		return err
+	}
+	for again := 0; ; again++ {
+		if err := t.run(ctx); err != nil {
+			return err
+		}
+		if more, err := t.goesOn(ctx, again); !more {
+			return err
+		}
+	}
 }
 
 // run runs the turn. A request that does not fit the window is tried once more
@@ -148,7 +192,14 @@ func (t turn) loop(ctx context.Context, answers *int) error {
 		Meta:    llm.Message{API: t.info.API, Provider: t.model.Provider, Model: t.model.Model},
 		Request: func() (llm.Request, []tool.Tool, error) { return t.request(ctx) },
 	}
+	ran := map[string]json.RawMessage{} // arguments by call
 	return loop.Run(ctx, func(ev agent.Event) error {
+		switch e := ev.(type) {
+		case agent.Running:
+			ran[e.Call.ID] = e.Call.Arguments
+		case agent.Returned:
+			ev = agent.Returned{Message: t.consultResult(ctx, e.Message, ran)}
+		}
 		if err := t.do(func() error { return t.turnEvent(ev) }); err != nil {
 			return err
 		}
@@ -164,8 +215,12 @@ func (t turn) loop(ctx context.Context, answers *int) error {
 // meanwhile, after making room for it where the window is nearly full.
 func (t turn) request(ctx context.Context) (req llm.Request, tools []tool.Tool, err error) {
 	full := false
-	if err := t.do(func() error { full = t.deliver(); return t.withinBudget() }); err != nil {
+	var unseen []Submit
+	if err := t.do(func() error { t.roundBegins(); unseen, full = t.deliver(); return t.withinBudget() }); err != nil {
 		return req, nil, err
+	}
+	if _, _ = t.admit(ctx, unseen, true); ctx.Err() != nil {
+		return req, nil, ctx.Err()
 	}
 	if err := t.untilSaved(ctx); err != nil {
 		return req, nil, err
@@ -176,13 +231,17 @@ func (t turn) request(ctx context.Context) (req llm.Request, tools []tool.Tool, 
 			return req, nil, ctx.Err()
 		}
 	}
-	err = t.do(func() error { tools = t.tools(); req, err = t.build(); return err })
+	if err := t.do(func() error { tools = t.tools(); req, err = t.build(); return err }); err != nil {
+		return req, nil, err
+	}
+	req.Messages, err = t.consultRequest(ctx, req.Messages)
 	return req, tools, err
 }
 
-// deliver records the prompts that came while the turn ran, and says whether
-// the context should be compacted before it is sent.
-func (e *Engine) deliver() bool {
+// deliver records the prompts that came while the turn ran, except where hooks
+// have to see them first, and says whether the context should be compacted
+// before it is sent.
+func (e *Engine) deliver() (unseen []Submit, full bool) {
 	if len(e.met) > 0 {
 		text := strings.Join(e.met, "\n\n")
 		e.met = nil
@@ -190,13 +249,16 @@ func (e *Engine) deliver() bool {
 	}
 	steering := e.steering
 	e.steering = nil
+	if e.hears((*Input)(nil).Name()) {
+		unseen, steering = steering, nil
+	}
 	for _, s := range steering {
 		e.recordPrompt(s)
 	}
-	if len(steering) > 0 {
+	if len(steering)+len(unseen) > 0 {
 		e.emitQueue(nil)
 	}
-	return e.nearlyFull()
+	return unseen, e.nearlyFull()
 }
 
 // build makes the request for a turn's model from the path as it is, but for its tools.
@@ -215,8 +277,12 @@ func (t turn) build() (llm.Request, error) {
 	for _, m := range messages {
 		e.asked += summary.MessageTokens(m)
 	}
+	system := e.cfg.System
+	if t.system != "" {
+		system += "\n\n" + t.system
+	}
 	return llm.Request{
-		Model: t.model.Model, System: e.cfg.System, Messages: messages,
+		Model: t.model.Model, System: system, Messages: messages,
 		Thinking: e.thinking, SessionID: snap.Header().ID,
 	}, nil
 }
@@ -227,7 +293,7 @@ func (e *Engine) dropFailed() error {
 	e.tooLarge()
 	snap := e.session.Snapshot()
 	if e.session.RemoveLeafMessage(snap.Leaf()) {
-		e.moved(snap.Leaf(), nil)
+		e.moved(snap.Leaf(), nil, nil)
 	}
 	return nil
 }
@@ -235,6 +301,7 @@ func (e *Engine) dropFailed() error {
 // turnEvent takes care of what happened in a turn: when it returns nil, what
 // must be on the disk has been handed to it (see untilSaved for when it refuses).
 func (e *Engine) turnEvent(ev agent.Event) error {
+	e.hear(ev)
 	switch ev := ev.(type) {
 	case agent.Delta:
 		e.emit(Progress{ev.Event})
@@ -291,12 +358,7 @@ func (e *Engine) startQueued() {
 		return
 	}
 	e.emitQueue(nil)
-	for _, s := range next {
-		if !e.recordPrompt(s) {
-			return
-		}
-	}
-	e.startTurn()
+	e.startWith(next...)
 }
 
 // setQueue takes the user's order of the follow-ups. Pictures stay with the text

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"banyan/internal/session"
 	"banyan/internal/tool"
@@ -23,12 +24,20 @@ func (e *Engine) runCommand(c RunCommand) {
 		e.notice(Failure, "Commands cannot be run here: there is no shell tool.")
 		return
 	}
-	args, err := json.Marshal(map[string]any{"command": c.Command, "timeout": longest})
-	if err != nil {
-		e.notice(Failure, "The command cannot be run: %v", err)
-		return
-	}
 	e.start("command", func(ctx context.Context) error {
+		o := &UserBash{Exclude: c.Exclude, Command: c.Command}
+		if err := e.consult(ctx, o); err != nil {
+			return err
+		}
+		c.Command = o.Command
+		if o.Output != nil {
+			d := session.Command{Command: c.Command, Excluded: c.Exclude, Output: *o.Output, ExitCode: &o.ExitCode, Time: e.cfg.Now()}
+			return e.do(func() error { return e.append(append(e.stateEntries(), d)...) })
+		}
+		args, err := json.Marshal(map[string]any{"command": c.Command, "timeout": longest})
+		if err != nil {
+			return fmt.Errorf("run %s: %w", c.Command, err)
+		}
 		r := shell.Run(ctx, tool.Input{Args: args, Progress: func(v tool.View) {
 			_ = e.do(func() error { e.emit(CommandRunning{e.userCommand(c, v)}); return nil })
 		}})

@@ -12,10 +12,11 @@ import (
 // ErrNoTrash says that this desktop has no trash to move a session to.
 var ErrNoTrash = errors.New("there is no trash")
 
-// Trash moves a session file to the desktop's trash, from where it can be
-// restored. trash is the folder of the freedesktop.org specification, usually
-// $XDG_DATA_HOME/Trash; the error is ErrNoTrash where it does not exist or is
-// on another disk. A session that another process has open is refused.
+// Trash moves a session file and those of all its tasks, children first, to the
+// desktop's trash, from where they can be restored. trash is the folder of the
+// freedesktop.org specification, usually $XDG_DATA_HOME/Trash; the error is
+// ErrNoTrash where it does not exist or is on another disk. Where a process has
+// any of them open nothing is moved. The files that tasks worked on stay.
 func Trash(path, trash string) error {
 	if err := notInUse(path); err != nil {
 		return err
@@ -23,6 +24,31 @@ func Trash(path, trash string) error {
 	if info, err := os.Stat(trash); err != nil || !info.IsDir() {
 		return ErrNoTrash
 	}
+	return eachOf(path, func(path string) error { return trashFile(path, trash) })
+}
+
+// eachOf does something with each file of a session's family if none is in use.
+func eachOf(path string, take func(string) error) error {
+	all, err := Family(path)
+	if err != nil {
+		return err
+	}
+	for _, file := range all {
+		// What was torn when it was begun is no session, and nobody writes it.
+		if err := notInUse(file); err != nil && (file == path || !errors.As(err, new(*NotSessionError))) {
+			return err
+		}
+	}
+	for _, file := range all {
+		if err := take(file); err != nil {
+			return err
+		}
+		_ = os.Remove(tasksDir(file)) // where it is empty by now
+	}
+	return nil
+}
+
+func trashFile(path, trash string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -69,16 +95,15 @@ func trashAs(path, trash, name string) error {
 	return fmt.Errorf("moving %s to the trash: %w", path, err)
 }
 
-// Delete removes a session file for good. A session that another process has
-// open is refused.
+// Delete removes a session file and those of all its tasks for good, children
+// first. Where a process has any of them open nothing is removed.
 func Delete(path string) error {
-	if err := notInUse(path); err != nil {
-		return err
-	}
-	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("deleting a session: %w", err)
-	}
-	return nil
+	return eachOf(path, func(path string) error {
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("deleting a session: %w", err)
+		}
+		return nil
+	})
 }
 
 // notInUse makes sure that a path is a session file that nobody is writing.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,6 +36,9 @@ func Find(sessions, text string) (string, error) {
 			return h.ID
 		})
 	}
+	if len(matches) == 0 {
+		matches = matching(taskFiles(sessions), text, func(p place) string { return idOfFile(p.path) })
+	}
 	switch len(matches) {
 	case 1:
 		return matches[0], nil
@@ -42,6 +46,17 @@ func Find(sessions, text string) (string, error) {
 		return "", fmt.Errorf("no session %q below %s%s", text, sessions, nearestSessions(files, text))
 	}
 	return "", fmt.Errorf("%q may be any of %s; give more of the id", text, strings.Join(few(matches), ", "))
+}
+
+// taskFiles are the files of all tasks below a folder of sessions.
+func taskFiles(sessions string) (files []place) {
+	_ = filepath.WalkDir(sessions, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && filepath.Ext(path) == Extension && strings.HasSuffix(filepath.Dir(path), tasksSuffix) {
+			files = append(files, place{path: path})
+		}
+		return nil // what cannot be listed has nothing that is found
+	})
+	return files
 }
 
 func looksLikePath(text string) bool {

@@ -23,7 +23,7 @@ func (m *Manager) CreateBranchedSession(dir string, leaf ID) (*Manager, error) {
 		return nil, notFound(s, leaf)
 	}
 	o := m.o
-	o.SessID, o.ReadOnly, o.Parent = "", false, s.Header().ID
+	o.SessID, o.ReadOnly, o.Parent, o.Task = "", false, s.Header().ID, nil
 	if m.log == nil {
 		dir = ""
 	} else if m.begun {

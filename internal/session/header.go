@@ -10,18 +10,19 @@ import (
 const Version = 3
 
 type wireHeader struct {
-	Type      string `json:"type"`
-	Version   int    `json:"version"`
-	ID        string `json:"id"`
-	Timestamp string `json:"timestamp"`
-	Cwd       string `json:"cwd"`
-	Parent    string `json:"parentSession,omitempty"`
+	Type      string  `json:"type"`
+	Version   int     `json:"version"`
+	ID        string  `json:"id"`
+	Timestamp string  `json:"timestamp"`
+	Cwd       string  `json:"cwd"`
+	Parent    string  `json:"parentSession,omitempty"`
+	Task      *Origin `json:"task,omitempty"`
 }
 
 func encodeHeader(h Header) ([]byte, error) {
 	return marshal(wireHeader{
 		Type: "session", Version: Version, ID: h.ID, Timestamp: h.Time.UTC().Format(timeForm),
-		Cwd: h.Cwd, Parent: h.Parent,
+		Cwd: h.Cwd, Parent: h.Parent, Task: h.Task,
 	})
 }
 
@@ -44,6 +45,9 @@ func readHeader(line []byte) (h Header, title string, flaws []string, ok bool) {
 	}
 	h.Cwd, _ = unquote(member(line, "cwd"))
 	h.Parent, _ = unquote(member(line, "parentSession"))
+	if raw := member(line, "task"); raw != nil && json.Unmarshal(raw, &h.Task) != nil {
+		h.Task = nil // not ours: others may mean something else by it
+	}
 	title, _ = unquote(member(line, "title"))
 	var flaw string
 	if h.Version, flaw = readVersion(member(line, "version")); flaw != "" {

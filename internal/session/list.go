@@ -30,6 +30,7 @@ type File struct {
 	Entries  int       `json:"entries"`
 	Messages int       `json:"messages"`
 	Branches int       `json:"branches"` // ends of paths
+	Tasks    int       `json:"tasks"`    // that it gave; theirs are not counted
 	Parent   string    `json:"parentSession"`
 	Bytes    int64     `json:"bytes"`
 	// Err says why the file cannot be read as a session; the rest is then empty
@@ -41,7 +42,8 @@ type File struct {
 func (f File) Title() string { return cmp.Or(f.Name, f.Prompt, f.ID, filepath.Base(f.Path)) }
 
 // List is the session files below a folder of sessions, newest first: those in
-// it and in its projects' folders. With a cwd, only that project's.
+// it and in its projects' folders, but not those of tasks. With a cwd, only that
+// project's.
 //
 // What was read of a file is kept in the cache folder and used as long as the
 // file's size and time of change are the same; the cache may be deleted at any
@@ -113,7 +115,9 @@ func filesIn(folder string) (files []place, folders []string, err error) {
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
 		if e.IsDir() {
-			folders = append(folders, path)
+			if !strings.HasSuffix(path, tasksSuffix) { // shown with the session that it belongs to
+				folders = append(folders, path)
+			}
 			continue
 		}
 		if filepath.Ext(path) != Extension {
@@ -162,7 +166,7 @@ func describeFile(p place) File {
 	h := s.Header()
 	f.ID, f.Cwd, f.Created, f.Parent, f.Name = h.ID, h.Cwd, h.Time, h.Parent, s.Name()
 	f.Entries = s.Len()
-	f.Branches = s.leaves()
+	f.Branches, f.Tasks = s.leaves(), len(s.Tasks())
 	last := tree.None
 	for n := range tree.Node(s.Len()) {
 		class := s.Class(n)
@@ -230,7 +234,7 @@ type cached struct {
 }
 
 // cacheName has the version of File's shape in it.
-const cacheName = "sessions-1.json"
+const cacheName = "sessions-2.json"
 
 // readCache reads what is remembered; what cannot be read is not.
 func readCache(dir string) *fileCache {

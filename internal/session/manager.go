@@ -22,6 +22,7 @@ type Options struct {
 	ReadOnly bool             // look, do not lock, never write
 	Parent   string           // parentSession of a new session: path or id
 	SessID   string           // id of a new session; empty for a fresh UUIDv7
+	Task     *Origin          // of a new session that is a task's; see [Snapshot.OpenTask]
 }
 
 // Manager owns one session: its log, tree, leaf and labels. It is not safe for
@@ -59,23 +60,30 @@ type Manager struct {
 // New makes a session for a working directory. Its file, in dir, comes into
 // being with the first message. An empty dir keeps it in memory.
 func New(dir, cwd string, o Options) (*Manager, error) {
-	o = o.withDefaults()
-	now := o.now()
 	if o.SessID == "" {
 		o.SessID = o.newSessionID()
 	}
+	if dir == "" {
+		return begin("", cwd, o)
+	}
+	return begin(filepath.Join(dir, FileName(o.withDefaults().now(), o.SessID)), cwd, o)
+}
+
+// begin makes a session that will be in a file, or without one in memory.
+func begin(path, cwd string, o Options) (*Manager, error) {
+	o = o.withDefaults()
 	m := &Manager{o: o, leaf: tree.None}
 	m.fold = newFold(noFile)
-	m.header = Header{ID: o.SessID, Version: Version, Time: now, Cwd: cwd, Parent: o.Parent}
+	m.header = Header{ID: o.SessID, Version: Version, Time: o.now(), Cwd: cwd, Parent: o.Parent, Task: o.Task}
 	line, err := encodeHeader(m.header)
 	if err != nil {
 		return nil, fmt.Errorf("beginning a session: %w", err)
 	}
 	m.held = [][]byte{line}
-	if dir == "" {
+	if path == "" {
 		return m, nil
 	}
-	m.path = filepath.Join(dir, FileName(now, o.SessID))
+	m.path = path
 	log, err := jsonl.Create(m.path, jsonl.Options{FS: o.FS})
 	if err != nil {
 		return nil, fmt.Errorf("beginning a session: %w", err)

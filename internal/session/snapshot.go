@@ -19,7 +19,8 @@ type Header struct {
 	Version int // as in the file
 	Time    time.Time
 	Cwd     string
-	Parent  string // parentSession
+	Parent  string  // parentSession
+	Task    *Origin // nil unless it is the session of a task
 }
 
 // Snapshot is a session as it was at one moment: immutable, safe to read

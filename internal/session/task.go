@@ -1,0 +1,209 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"banyan/internal/llm"
+	"banyan/internal/tree"
+)
+
+// TaskType is the customType of the entry that links a session with one of its
+// tasks. It is in the log before the task's own session exists.
+const TaskType = "banyan.task"
+
+// Task is work that a session has given to a session of its own: what the link
+// entry says. It is all that is needed to begin the task, or to begin it again.
+type Task struct {
+	ID          string            `json:"taskId"`    // a UUID
+	Session     string            `json:"sessionId"` // of the task: [ChildID]
+	CallID      string            `json:"toolCallId"`
+	Description string            `json:"description"` // a few words
+	Prompt      string            `json:"prompt"`
+	Agent       string            `json:"agent,omitempty"` // name of the profile; empty for none
+	Cwd         string            `json:"cwd"`             // absolute, without symbolic links
+	Model       string            `json:"model,omitempty"` // as it was asked for; empty: as the session's
+	Thinking    llm.ThinkingLevel `json:"thinking,omitempty"`
+	Result      json.RawMessage   `json:"result,omitempty"` // JSON Schema of what it is to give; nil for text
+	Depth       int               `json:"depth"`            // 1 for a task of a session that is none
+}
+
+// Origin is what the header of a task's session says of the task.
+type Origin struct {
+	ID    string `json:"id"`
+	Depth int    `json:"depth"`
+	Agent string `json:"agent,omitempty"`
+	// Chain tells the prompts of the tasks from the first to this one apart.
+	Chain []string `json:"chain,omitempty"`
+}
+
+// Entry is the link.
+func (t Task) Entry() Custom {
+	data, _ := json.Marshal(t) // Result was JSON when it was read
+	return Custom{Type: TaskType, Data: data}
+}
+
+// taskSpace makes the ids of tasks' sessions unlike all others.
+var taskSpace = uuid.MustParse("5f0a2f0e-6c9b-4d0e-9a53-0c6f1c2a7d11")
+
+// ChildID is the id of the session of a task, a UUIDv5: it follows from the id of
+// the session that gave the task and the id of the task, and is never taken from
+// a file.
+func ChildID(parent, task string) string {
+	return uuid.NewSHA1(taskSpace, []byte(parent+"\x00"+task)).String()
+}
+
+// tasksSuffix ends the name of the folder with the sessions of a session's tasks.
+const tasksSuffix = ".tasks"
+
+// tasksDir is the folder beside a session's file in which those of its tasks are.
+func tasksDir(path string) string { return strings.TrimSuffix(path, Extension) + tasksSuffix }
+
+func childPath(path, child string) string { return filepath.Join(tasksDir(path), child+Extension) }
+
+// TaskPath is the file of a task of this session, whether it exists or not;
+// empty in memory.
+func (s Snapshot) TaskPath(t Task) string {
+	if s.Path() == "" {
+		return ""
+	}
+	return childPath(s.Path(), ChildID(s.Header().ID, t.ID))
+}
+
+// Link is a task and where in the session it was given.
+type Link struct {
+	Task
+	Entry ID
+	Node  tree.Node
+}
+
+// Tasks are the tasks that this session gave, on all branches, in file order.
+// Links that came with a fork are the other session's and are left out.
+func (s Snapshot) Tasks() []Link {
+	var links []Link
+	seen := map[string]bool{}
+	for n := range tree.Node(s.Len()) {
+		if s.Class(n).Kind != (Custom{}).kind() {
+			continue
+		}
+		e, err := s.EntryAt(n)
+		if err != nil {
+			continue // whoever shows the entry says so
+		}
+		t, ok := readTask(e.Data)
+		if ok && t.Session == ChildID(s.Header().ID, t.ID) && !seen[t.ID] {
+			seen[t.ID] = true
+			links = append(links, Link{t, e.ID, n})
+		}
+	}
+	return links
+}
+
+func readTask(d Data) (t Task, ok bool) {
+	c, ok := d.(Custom)
+	if !ok || c.Type != TaskType || json.Unmarshal(c.Data, &t) != nil {
+		return t, false
+	}
+	return t, t.ID != ""
+}
+
+// OpenTask opens the session of a task, and makes it if it is not there yet. The
+// link must be in this session's log. The session of a session in memory is in
+// memory, too.
+func (s Snapshot) OpenTask(t Task, chain []string, o Options) (*Manager, error) {
+	id := ChildID(s.Header().ID, t.ID)
+	o.SessID, o.Parent, o.ReadOnly = id, s.Header().ID, false
+	o.Task = &Origin{ID: t.ID, Depth: t.Depth, Agent: t.Agent, Chain: chain}
+	path := s.TaskPath(t)
+	if path == "" {
+		return begin("", t.Cwd, o)
+	}
+	m, err := Open(path, o)
+	if _, torn := errors.AsType[*NotSessionError](err); torn {
+		// Its maker died while it wrote the first lines, which nobody was promised.
+		if err = os.Rename(path, path+".torn"); err == nil {
+			return begin(path, t.Cwd, o)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return begin(path, t.Cwd, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := ofTask(path, m.header, s.Header().ID); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// ofTask makes sure that a file is the session of a task of the session with this id.
+func ofTask(path string, h Header, parent string) error {
+	if h.Task == nil || h.ID != ChildID(parent, h.Task.ID) || filepath.Base(path) != h.ID+Extension {
+		return fmt.Errorf("%s is not the session of a task of %s", path, parent)
+	}
+	return nil
+}
+
+// Family are the files of a session and of all tasks below it: children before
+// their parents, the session itself last. Each was found by an id that follows
+// from its parent's, in the folder that belongs to this; what else lies there is
+// left out. Symbolic links are not followed, so it ends.
+func Family(path string) ([]string, error) {
+	m, err := Open(path, Options{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	var all []string
+	for _, child := range m.Snapshot().children() {
+		below, err := Family(child)
+		if err != nil {
+			below = []string{child} // it was torn when it was begun
+		}
+		all = append(all, below...)
+	}
+	return append(all, path), nil
+}
+
+// children are the files of the tasks that this session gave: those that its log
+// knows of, and those that know of it, because either may have been damaged.
+func (s Snapshot) children() []string {
+	if s.Path() == "" || !plainFolder(tasksDir(s.Path())) {
+		return nil
+	}
+	var paths []string
+	for _, link := range s.Tasks() {
+		if path := s.TaskPath(link.Task); plainFile(path) {
+			paths = append(paths, path)
+		}
+	}
+	files, _, _ := filesIn(tasksDir(s.Path())) // what cannot be listed has no files that could be taken
+	for _, f := range files {
+		if slices.Contains(paths, f.path) || !plainFile(f.path) {
+			continue
+		}
+		if h, err := peek(f.path); err == nil && ofTask(f.path, h, s.Header().ID) == nil {
+			paths = append(paths, f.path)
+		}
+	}
+	return paths
+}
+
+func plainFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func plainFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
