@@ -22,7 +22,7 @@ func readAloud(ctx context.Context, cmd *cobra.Command, e *engine.Engine, s *set
 	}
 	return reader.Run(ctx, e, reader.Options{
 		In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Interrupts: interrupts, Prompt: prompt, Expand: s.expand,
-		Find: func(text string) (string, error) { return session.Find(s.paths.Sessions, text) },
+		Find: func(text string) (string, error) { return session.Find(s.Session.Store, text) },
 	})
 }
 

@@ -55,6 +55,7 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 	drafts := config.Drafts{Dir: filepath.Join(s.paths.State, "drafts")}
 	trees := config.Drafts{Dir: filepath.Join(s.paths.State, "trees")}
 	set := s.settings
+	shelf := shelf{s.Session.Store, s.paths}
 	return tui.Options{
 		Engine: e, Version: version(), Cwd: s.Cwd,
 		Theme: themeName(set.Theme), Keys: set.Keys, DoubleEscape: set.DoubleEscapeAction,
@@ -62,17 +63,17 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		Notify: notifyWay(set.Notifications, os.Getenv), TreeFilter: set.TreeFilter, SummaryPrompt: set.BranchSummary.Prompt,
 
 		Models:        func(context.Context) ([]tui.Choice, error) { return s.roster.choices(), nil },
-		Sessions:      func(context.Context) ([]tui.Session, error) { return sessions(s.paths) },
+		Sessions:      func(context.Context) ([]tui.Session, error) { return shelf.sessions() },
 		Files:         func(ctx context.Context) ([]string, error) { return tool.Files(ctx, s.Cwd) },
 		Branch:        func(context.Context) string { return branchOf(s.Cwd) },
 		Image:         clipboardImage,
 		Copy:          clipboard.TextWriter(),
-		DeleteSession: func(_ context.Context, path string) error { return trash(s.paths, path) },
-		RenameSession: func(_ context.Context, path, name string) error { return rename(path, name) },
-		Preview:       func(_ context.Context, path string) ([]tui.Said, error) { return previewSession(path) },
-		Search:        searchSession,
+		DeleteSession: func(_ context.Context, path string) error { return shelf.trash(path) },
+		RenameSession: func(_ context.Context, path, name string) error { return shelf.rename(path, name) },
+		Preview:       func(_ context.Context, path string) ([]tui.Said, error) { return shelf.preview(path) },
+		Search:        shelf.search,
 		Import: func(_ context.Context, file string) (string, error) {
-			return importSession(s.SessionDir, s.Cwd, file)
+			return shelf.take(s.SessionDir, s.Cwd, file)
 		},
 		Settings: s.listSettings,
 		SaveSetting: func(_ context.Context, name, value string) error {
@@ -199,8 +200,8 @@ func (s *setup) trustFolder(e *engine.Engine) (string, error) {
 }
 
 // sessions are what /resume shows: those of every folder, newest first.
-func sessions(paths config.Paths) ([]tui.Session, error) {
-	files, err := session.List(paths.Sessions, "", paths.Cache)
+func (s shelf) sessions() ([]tui.Session, error) {
+	files, err := session.List(s.store, "", s.paths.Cache)
 	if err != nil {
 		return nil, err
 	}

@@ -11,22 +11,22 @@ import (
 	"banyan/internal/tui"
 )
 
-// searchSession finds the entries of a session that have a text, whatever its
+// search finds the entries of a session that have a text, whatever its
 // case, on all branches. Bodies are read one at a time.
-func searchSession(ctx context.Context, path, text string) ([]tui.Found, error) {
-	m, err := session.Open(path, session.Options{ReadOnly: true})
+func (s shelf) search(ctx context.Context, path, text string) ([]tui.Found, error) {
+	m, err := s.open(path, true)
 	if err != nil {
 		return nil, err
 	}
 	defer m.Close()
-	s := m.Snapshot()
+	snap := m.Snapshot()
 	text = strings.ToLower(text)
 	var found []tui.Found
-	for n := range tree.Node(s.Len()) {
+	for n := range tree.Node(snap.Len()) {
 		if ctx.Err() != nil {
 			return found, nil // nobody looks at it any more
 		}
-		e, err := s.EntryAt(n)
+		e, err := snap.EntryAt(n)
 		if err != nil {
 			continue // a damaged line is no reason to find nothing
 		}

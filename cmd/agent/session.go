@@ -16,6 +16,7 @@ import (
 	"banyan/internal/config"
 	"banyan/internal/llm"
 	"banyan/internal/session"
+	"banyan/internal/store"
 	"banyan/internal/tree"
 	"banyan/internal/tui/inert"
 	"banyan/internal/tui/treeview"
@@ -129,10 +130,10 @@ func (v sessionVerb) command() *cobra.Command {
 // sessionRun is a subcommand being run.
 type sessionRun struct {
 	sessionFlags
-	cmd      *cobra.Command
-	paths    config.Paths
-	cwd      string
-	sessions string // the folder of all sessions
+	cmd   *cobra.Command
+	paths config.Paths
+	cwd   string
+	store store.Store // where sessions are
 }
 
 func newSessionRun(cmd *cobra.Command, f sessionFlags) (*sessionRun, error) {
@@ -140,12 +141,14 @@ func newSessionRun(cmd *cobra.Command, f sessionFlags) (*sessionRun, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the home folder (set HOME, or BANYAN_DATA_DIR): %w", err)
 	}
-	r := &sessionRun{sessionFlags: f, cmd: cmd, paths: paths, sessions: paths.Sessions}
+	r := &sessionRun{sessionFlags: f, cmd: cmd, paths: paths}
+	folder := paths.Sessions
 	if dir, _ := cmd.Flags().GetString("session-dir"); dir != "" {
-		if r.sessions, err = filepath.Abs(dir); err != nil {
+		if folder, err = filepath.Abs(dir); err != nil {
 			return nil, err
 		}
 	}
+	r.store = store.Files{Dir: folder}
 	dir, _ := cmd.Flags().GetString("cd")
 	r.cwd, err = workingFolder(dir)
 	return r, err
@@ -161,11 +164,11 @@ func (r *sessionRun) look(text string) (session.Snapshot, func(), error) {
 }
 
 func (r *sessionRun) open(text string, readOnly bool) (*session.Manager, error) {
-	path, err := session.Find(r.sessions, text)
+	path, err := session.Find(r.store, text)
 	if err != nil {
 		return nil, err
 	}
-	return session.Open(path, session.Options{ReadOnly: readOnly})
+	return session.Open(path, session.Options{Store: r.store, ReadOnly: readOnly})
 }
 
 // entry is the entry that a flag names, or the leaf.
@@ -196,9 +199,9 @@ func runList(r *sessionRun, _ []string) error {
 	if r.all {
 		cwd = ""
 	}
-	files, err := session.List(r.sessions, cwd, r.paths.Cache)
+	files, err := session.List(r.store, cwd, r.paths.Cache)
 	if err != nil {
-		return fmt.Errorf("list the sessions below %s: %w", r.sessions, err)
+		return fmt.Errorf("list the sessions: %w", err)
 	}
 	return r.print(files, func(w io.Writer) {
 		for _, f := range files {
@@ -434,7 +437,7 @@ func runFork(r *sessionRun, args []string) error {
 	if cwd == "" {
 		cwd = r.cwd
 	}
-	fork, err := m.CreateBranchedSession(session.Dir(r.sessions, cwd), at)
+	fork, err := m.CreateBranchedSession(session.Project(cwd), at)
 	if err != nil {
 		return err
 	}
@@ -484,11 +487,11 @@ func writeNew(path string, write func(io.Writer) error) error {
 }
 
 func runDelete(r *sessionRun, args []string) error {
-	path, err := session.Find(r.sessions, args[0])
+	path, err := session.Find(r.store, args[0])
 	if err != nil {
 		return err
 	}
-	all, err := session.Family(path)
+	all, err := session.Family(path, session.Options{Store: r.store})
 	if err != nil {
 		return err
 	}
@@ -499,7 +502,7 @@ func runDelete(r *sessionRun, args []string) error {
 		if !r.force && !r.confirm(fmt.Sprintf("There is no trash here. Delete %s%s for good? [y/N] ", path, withTasks(tasks))) {
 			return fmt.Errorf("%s was not deleted; --force deletes without asking", path)
 		}
-		how, err = "deleted", session.Delete(path)
+		how, err = "deleted", session.Delete(path, session.Options{Store: r.store})
 	}
 	if err != nil {
 		return err
@@ -532,11 +535,11 @@ func (r *sessionRun) confirm(question string) bool {
 }
 
 func runVerify(r *sessionRun, args []string) error {
-	path, err := session.Find(r.sessions, args[0])
+	path, err := session.Find(r.store, args[0])
 	if err != nil {
 		return err
 	}
-	problems, err := session.Verify(path, nil)
+	problems, err := session.Verify(path, session.Options{Store: r.store})
 	if err != nil {
 		return err
 	}
@@ -553,11 +556,11 @@ func runVerify(r *sessionRun, args []string) error {
 }
 
 func runRepair(r *sessionRun, args []string) error {
-	path, err := session.Find(r.sessions, args[0])
+	path, err := session.Find(r.store, args[0])
 	if err != nil {
 		return err
 	}
-	made, err := session.Repair(path, r.out, session.Options{})
+	made, err := session.Repair(path, r.out, session.Options{Store: r.store})
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ import (
 	"banyan/internal/sandbox"
 	"banyan/internal/session"
 	"banyan/internal/skill"
+	"banyan/internal/store"
 	"banyan/internal/tool"
 )
 
@@ -91,8 +92,9 @@ func (s *setup) findFolders() (err error) {
 	if s.Cwd, err = workingFolder(s.opts.dir); err != nil {
 		return err
 	}
+	s.Session.Store = store.Files{Dir: s.paths.Sessions}
 	if !s.opts.noSession {
-		s.SessionDir = session.Dir(s.paths.Sessions, s.Cwd)
+		s.SessionDir = session.Project(s.Cwd)
 	}
 	return nil
 }
@@ -338,7 +340,7 @@ func (s *setup) open() (*session.Manager, error) {
 	o := s.opts
 	switch {
 	case o.session != "":
-		path, err := session.Find(s.paths.Sessions, o.session)
+		path, err := session.Find(s.Session.Store, o.session)
 		if err != nil {
 			return nil, err
 		}
@@ -346,7 +348,7 @@ func (s *setup) open() (*session.Manager, error) {
 	case o.fork != "":
 		return s.forked(o.fork)
 	case o.goOn && !o.noSession:
-		path, err := session.Newest(s.SessionDir, s.Cwd)
+		path, err := session.Newest(s.Session.Store, s.Cwd)
 		if err != nil {
 			return nil, err
 		}
@@ -397,7 +399,7 @@ func queueKeeper(dir string) (save func(string, []string) error, load func(strin
 
 // forked is a copy of another session's active path.
 func (s *setup) forked(name string) (*session.Manager, error) {
-	path, err := session.Find(s.paths.Sessions, name)
+	path, err := session.Find(s.Session.Store, name)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"banyan/internal/config"
 	"banyan/internal/llm"
 	"banyan/internal/session"
+	"banyan/internal/store"
 )
 
 // kept writes a session of a few messages and gives its path.
@@ -46,7 +47,7 @@ func TestTrashIsNeverTheEnd(t *testing.T) {
 			want = filepath.Join(paths.TrashDir(), "files")
 		}
 		path := keptSession(t, filepath.Join(paths.Data, "sessions"), "hello")
-		if err := trash(paths, path); err != nil {
+		if err := (shelf{paths: paths}).trash(path); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
@@ -61,7 +62,7 @@ func TestTrashIsNeverTheEnd(t *testing.T) {
 func TestRename(t *testing.T) {
 	path := keptSession(t, t.TempDir(), "hello")
 	for _, name := range []string{"a name", "another", ""} {
-		if err := rename(path, name); err != nil {
+		if err := (shelf{store: store.Files{}}).rename(path, name); err != nil {
 			t.Fatal(err)
 		}
 		m, err := session.Open(path, session.Options{ReadOnly: true})
@@ -78,14 +79,14 @@ func TestRename(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Close()
-	if err := rename(path, "x"); err == nil {
+	if err := (shelf{store: store.Files{}}).rename(path, "x"); err == nil {
 		t.Error("a session that is open elsewhere was renamed")
 	}
 }
 
 func TestPreviewIsTheEnd(t *testing.T) {
 	long := strings.Repeat("世", previewBytes)
-	said, err := previewSession(keptSession(t, t.TempDir(), "one", "two", "three", "four", "five", long))
+	said, err := shelf{store: store.Files{}}.preview(keptSession(t, t.TempDir(), "one", "two", "three", "four", "five", long))
 	if err != nil || len(said) != previewMessages || said[0].Who != "You" || said[0].Text != "three" {
 		t.Fatalf("%v: %d, %+v", err, len(said), said)
 	}
@@ -97,7 +98,7 @@ func TestPreviewIsTheEnd(t *testing.T) {
 
 func TestImportCopiesAndNeverOverwrites(t *testing.T) {
 	dir, from := t.TempDir(), keptSession(t, t.TempDir(), "hello")
-	path, err := importSession(dir, filepath.Dir(from), filepath.Base(from))
+	path, err := shelf{store: store.Files{}}.take(dir, filepath.Dir(from), filepath.Base(from))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,14 +106,14 @@ func TestImportCopiesAndNeverOverwrites(t *testing.T) {
 	if got, err := os.ReadFile(path); err != nil || string(got) != string(want) || filepath.Dir(path) != dir {
 		t.Errorf("%s: %v, %d of %d bytes", path, err, len(got), len(want))
 	}
-	if _, err := importSession(dir, "", from); err == nil || !strings.Contains(err.Error(), "here already") {
+	if _, err := (shelf{store: store.Files{}}).take(dir, "", from); err == nil || !strings.Contains(err.Error(), "here already") {
 		t.Errorf("the second time: %v", err)
 	}
 	other := filepath.Join(t.TempDir(), "notes.jsonl")
 	if err := os.WriteFile(other, []byte("not a session\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := importSession(dir, "", other); err == nil {
+	if _, err := (shelf{store: store.Files{}}).take(dir, "", other); err == nil {
 		t.Error("what is no session was taken in")
 	}
 	if files, _ := os.ReadDir(dir); len(files) != 1 {

@@ -14,6 +14,7 @@ import (
 
 	"banyan/internal/engine"
 	"banyan/internal/session"
+	"banyan/internal/store"
 	"banyan/internal/tui/inert"
 )
 
@@ -95,9 +96,9 @@ that some of it has no known price.`,
 }
 
 func runStats(r *sessionRun, days int) error {
-	files, err := session.List(r.sessions, "", r.paths.Cache)
+	files, err := session.List(r.store, "", r.paths.Cache)
 	if err != nil {
-		return fmt.Errorf("list the sessions below %s: %w", r.sessions, err)
+		return fmt.Errorf("list the sessions: %w", err)
 	}
 	c := statsCount{days: map[string]*engine.UsageSum{}, models: map[session.ModelRef]*engine.UsageSum{}, known: map[string]bool{}}
 	if days > 0 {
@@ -111,7 +112,7 @@ func runStats(r *sessionRun, days int) error {
 		if err := r.cmd.Context().Err(); err != nil {
 			return err
 		}
-		if err := c.file(f); err != nil {
+		if err := c.file(r.store, f); err != nil {
 			c.out.Unread = append(c.out.Unread, statsUnread{f.Path, err.Error()})
 		}
 	}
@@ -131,8 +132,8 @@ type statsCount struct {
 }
 
 // file adds a session. Where it cannot be read to its end, what came before counts.
-func (c *statsCount) file(f session.File) error {
-	m, err := session.Open(f.Path, session.Options{ReadOnly: true})
+func (c *statsCount) file(st store.Store, f session.File) error {
+	m, err := session.Open(f.Path, session.Options{Store: st, ReadOnly: true})
 	if err != nil {
 		return err
 	}

@@ -164,7 +164,7 @@ func (e *Engine) branched(snap session.Snapshot, to session.ID) (*session.Manage
 		}
 	}
 	o := e.cfg.Session
-	o.Parent = snap.Path()
+	o.Parent = snap.Ref()
 	return session.New(e.cfg.SessionDir, e.cfg.Cwd, o)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -193,18 +194,21 @@ func newFile(fsys FS, path string, fill func(*staged) error) error {
 }
 
 // WriteFile writes lines to a new file at path, atomically and durably; it
-// fails with [fs.ErrExist] where one exists. Missing folders are made. For forks
-// and repaired copies.
-func WriteFile(fsys FS, path string, lines func(yield func([]byte) bool)) error {
+// fails with [fs.ErrExist] where one exists. Missing folders are made. An error
+// among the lines ends it and leaves nothing. For forks and copies.
+func WriteFile(fsys FS, path string, lines iter.Seq2[[]byte, error]) error {
 	if fsys == nil {
 		fsys = OS
 	}
 	return newFile(fsys, absolute(path), func(s *staged) error { return s.lines(lines) })
 }
 
-func (s *staged) lines(lines func(yield func([]byte) bool)) error {
-	for line := range lines {
-		if _, err := s.line(line); err != nil {
+func (s *staged) lines(lines iter.Seq2[[]byte, error]) error {
+	for line, err := range lines {
+		if err == nil {
+			_, err = s.line(line)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -360,7 +364,7 @@ func stamp() string {
 // over it: old or new, never between. The log then goes on with the new file.
 // Positions from before mean nothing any more: Scan gives the new ones. Pending
 // lines stay pending. For migrations, under the lock.
-func (l *Log) Replace(backup string, lines func(yield func([]byte) bool)) error {
+func (l *Log) Replace(backup string, lines iter.Seq2[[]byte, error]) error {
 	if err := l.writable(); err != nil {
 		return describe("rewrite", l.path, err)
 	}

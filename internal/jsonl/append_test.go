@@ -184,7 +184,7 @@ func TestReadOnly(t *testing.T) {
 	if _, err := l.Append([]byte("3")); !errors.Is(err, jsonl.ErrReadOnly) {
 		t.Errorf("Append: %v", err)
 	}
-	if err := l.Replace("x", slices.Values([][]byte{[]byte("3")})); !errors.Is(err, jsonl.ErrReadOnly) {
+	if err := l.Replace("x", sure([][]byte{[]byte("3")})); !errors.Is(err, jsonl.ErrReadOnly) {
 		t.Errorf("Replace: %v", err)
 	}
 	// It watches the writer.
@@ -505,7 +505,7 @@ func TestReplace(t *testing.T) {
 	m := memory(t, []byte("old\n{\"torn"))
 	l := open(t, m, "/s.jsonl")
 	wantLines(t, l, "old")
-	if err := l.Replace("s.jsonl.v1.bak", slices.Values([][]byte{[]byte("new"), []byte("lines")})); err != nil {
+	if err := l.Replace("s.jsonl.v1.bak", sure([][]byte{[]byte("new"), []byte("lines")})); err != nil {
 		t.Fatal(err)
 	}
 	wantLines(t, l, "new", "lines")
@@ -518,7 +518,7 @@ func TestReplace(t *testing.T) {
 		t.Errorf("names %q", names)
 	}
 	// A backup never overwrites one.
-	if err := l.Replace("s.jsonl.v1.bak", slices.Values([][]byte{[]byte("newer")})); err != nil {
+	if err := l.Replace("s.jsonl.v1.bak", sure([][]byte{[]byte("newer")})); err != nil {
 		t.Fatal(err)
 	}
 	wantFile(t, m, "/s.jsonl.v1.bak-2", "new", "lines", "3")
@@ -530,7 +530,7 @@ func TestReplace(t *testing.T) {
 
 func TestWriteFile(t *testing.T) {
 	m := fstest.NewMem()
-	lines := slices.Values([][]byte{[]byte("1"), bytes.Repeat([]byte("x"), 3*block), []byte("3")})
+	lines := sure([][]byte{[]byte("1"), bytes.Repeat([]byte("x"), 3*block), []byte("3")})
 	if err := jsonl.WriteFile(m, "/a/b/f.jsonl", lines); err != nil {
 		t.Fatal(err)
 	}

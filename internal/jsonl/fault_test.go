@@ -354,7 +354,7 @@ func TestReplaceIsOldOrNew(t *testing.T) {
 		}
 	}
 	r := fstest.NewRecorder(memory(t, []byte(old)))
-	if err := open(t, r, "/s.jsonl").Replace("s.jsonl.bak", slices.Values(lines)); err != nil {
+	if err := open(t, r, "/s.jsonl").Replace("s.jsonl.bak", sure(lines)); err != nil {
 		t.Fatal(err)
 	}
 	for i, p := range r.Points {
@@ -368,7 +368,7 @@ func TestReplaceIsOldOrNew(t *testing.T) {
 		disk := &fstest.Faults{FS: m}
 		l := open(t, disk, "/s.jsonl")
 		disk.Set(fstest.Fault{N: n, For: 1, Err: syscall.ENOSPC, Short: 50})
-		err := l.Replace("s.jsonl.bak", slices.Values(lines))
+		err := l.Replace("s.jsonl.bak", sure(lines))
 		when := fmt.Sprintf("call %d fails: %v", n, err)
 		check(m, when)
 		hits := disk.Hits()
@@ -393,7 +393,7 @@ func TestReplaceIsOldOrNew(t *testing.T) {
 
 // TestWriteFileIsAllOrNothing fails and cuts WriteFile everywhere.
 func TestWriteFileIsAllOrNothing(t *testing.T) {
-	lines := slices.Values([][]byte{[]byte("1"), []byte("2")})
+	lines := sure([][]byte{[]byte("1"), []byte("2")})
 	for n := 1; ; n++ {
 		r := fstest.NewRecorder(fstest.NewMem())
 		disk := &fstest.Faults{FS: r}

@@ -211,7 +211,7 @@ func TestRealFiles(t *testing.T) {
 		t.Fatalf("kept %q", kept)
 	}
 	wantFile(t, nil, kept[0], "theirs")
-	if err := l.Replace("s.bak", func(yield func([]byte) bool) { yield([]byte("new")) }); err != nil {
+	if err := l.Replace("s.bak", sure([][]byte{[]byte("new")})); err != nil {
 		t.Fatal(err)
 	}
 	wantFile(t, nil, filepath.Join(dir, "a", "s.bak"), "1", "2", "3", "4", "5")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,17 @@ func memory(t tester, content []byte) *fstest.Mem {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// sure are lines that can be read.
+func sure(lines [][]byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, line := range lines {
+			if !yield(line, nil) {
+				return
+			}
+		}
+	}
 }
 
 func discard(jsonl.Line) bool { return true }

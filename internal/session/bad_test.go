@@ -16,6 +16,7 @@ import (
 	"unicode/utf16"
 
 	"banyan/internal/session"
+	"banyan/internal/store"
 )
 
 // msg is a user's line.
@@ -214,7 +215,7 @@ func TestBadFiles(t *testing.T) {
 			} else {
 				checkOpened(t, m, tt)
 			}
-			problems, err := session.Verify(path, nil)
+			problems, err := session.Verify(path, session.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -365,7 +366,7 @@ func TestBadPlaces(t *testing.T) {
 	if link.Snapshot().Len() != 3 || link.Snapshot().ReadOnly() == "" {
 		t.Errorf("through a link: %d entries, read-only %q", link.Snapshot().Len(), link.Snapshot().ReadOnly())
 	}
-	files, err := session.List(dir, "", "")
+	files, err := session.List(store.Files{Dir: dir}, "", "")
 	must(err)
 	var names []string
 	for _, f := range files {
@@ -430,7 +431,7 @@ func TestEveryLineDamaged(t *testing.T) {
 				if i%10 > 0 {
 					continue
 				}
-				if problems, _ := session.Verify(path, nil); len(problems) == 0 {
+				if problems, _ := session.Verify(path, session.Options{}); len(problems) == 0 {
 					t.Errorf("line %d: nothing is reported", i+1)
 				}
 			}

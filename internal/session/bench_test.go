@@ -17,6 +17,7 @@ import (
 
 	"banyan/internal/jsonl"
 	"banyan/internal/session"
+	"banyan/internal/store"
 )
 
 // bigFile writes a session of n entries: prompts, answers with calls, results
@@ -322,7 +323,7 @@ func BenchmarkList(b *testing.B) {
 				c = ""
 			}
 			for b.Loop() {
-				files, err := session.List(dir, "", c)
+				files, err := session.List(store.Files{Dir: dir}, "", c)
 				if err != nil || len(files) != 3000 {
 					b.Fatal(len(files), err)
 				}

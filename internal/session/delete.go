@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"banyan/internal/store"
 )
 
 // ErrNoTrash says that this desktop has no trash to move a session to.
@@ -18,24 +20,28 @@ var ErrNoTrash = errors.New("there is no trash")
 // ErrNoTrash where it does not exist or is on another disk. Where a process has
 // any of them open nothing is moved. The files that tasks worked on stay.
 func Trash(path, trash string) error {
-	if err := notInUse(path); err != nil {
+	if err := notInUse(path, Options{}); err != nil {
 		return err
 	}
 	if info, err := os.Stat(trash); err != nil || !info.IsDir() {
 		return ErrNoTrash
 	}
-	return eachOf(path, func(path string) error { return trashFile(path, trash) })
+	return eachOf(path, Options{}, func(path string) error {
+		err := trashFile(path, trash)
+		_ = os.Remove(store.TasksDir(path)) // where it is empty by now
+		return err
+	})
 }
 
 // eachOf does something with each file of a session's family if none is in use.
-func eachOf(path string, take func(string) error) error {
-	all, err := Family(path)
+func eachOf(path string, o Options, take func(string) error) error {
+	all, err := Family(path, o)
 	if err != nil {
 		return err
 	}
 	for _, file := range all {
 		// What was torn when it was begun is no session, and nobody writes it.
-		if err := notInUse(file); err != nil && (file == path || !errors.As(err, new(*NotSessionError))) {
+		if err := notInUse(file, o); err != nil && (file == path || !errors.As(err, new(*NotSessionError))) {
 			return err
 		}
 	}
@@ -43,7 +49,6 @@ func eachOf(path string, take func(string) error) error {
 		if err := take(file); err != nil {
 			return err
 		}
-		_ = os.Remove(tasksDir(file)) // where it is empty by now
 	}
 	return nil
 }
@@ -61,7 +66,7 @@ func trashFile(path, trash string) error {
 	for i := 1; ; i++ {
 		name := filepath.Base(path)
 		if i > 1 {
-			name = fmt.Sprintf("%s.%d%s", name[:len(name)-len(Extension)], i, Extension)
+			name = fmt.Sprintf("%s.%d%s", name[:len(name)-len(store.Extension)], i, store.Extension)
 		}
 		err := trashAs(path, trash, name)
 		if !errors.Is(err, os.ErrExist) {
@@ -95,20 +100,21 @@ func trashAs(path, trash, name string) error {
 	return fmt.Errorf("moving %s to the trash: %w", path, err)
 }
 
-// Delete removes a session file and those of all its tasks for good, children
-// first. Where a process has any of them open nothing is removed.
-func Delete(path string) error {
-	return eachOf(path, func(path string) error {
-		if err := os.Remove(path); err != nil {
+// Delete removes a session and those of all its tasks for good, children first.
+// Where a process has any of them open nothing is removed.
+func Delete(path string, o Options) error {
+	st := o.withDefaults().storeOf(path)
+	return eachOf(path, o, func(path string) error {
+		if err := st.Delete(path); err != nil {
 			return fmt.Errorf("deleting a session: %w", err)
 		}
 		return nil
 	})
 }
 
-// notInUse makes sure that a path is a session file that nobody is writing.
-func notInUse(path string) error {
-	m, err := Open(path, Options{})
+// notInUse makes sure that a path is a session that nobody is writing.
+func notInUse(path string, o Options) error {
+	m, err := Open(path, o)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (s Snapshot) ExportPath(w io.Writer, leaf ID, o Options) error {
 	if err != nil {
 		return fmt.Errorf("exporting %s: %w", describeSession(s), err)
 	}
-	for line := range allLines(header, lines) {
+	for line := range allLines([][]byte{header}, lines) {
 		if _, err := w.Write(append(line[:len(line):len(line)], '\n')); err != nil {
 			return fmt.Errorf("exporting %s: %w", describeSession(s), err)
 		}

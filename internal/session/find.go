@@ -2,19 +2,19 @@ package session
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"banyan/internal/slip"
+	"banyan/internal/store"
 )
 
 // Find is the path of the session that a text names: a path, an id, or the
-// beginning of one that no other session below the folder has. Errors list the
+// beginning of one that no other session of the store has. Errors list the
 // candidates, or the nearest ids.
-func Find(sessions, text string) (string, error) {
+func Find(st store.Store, text string) (string, error) {
 	if text == "" {
 		return "", fmt.Errorf("an empty name is no session; give a path, an id or the beginning of one")
 	}
@@ -24,64 +24,65 @@ func Find(sessions, text string) (string, error) {
 	if info, err := os.Stat(text); err == nil && !info.IsDir() {
 		return text, nil
 	}
-	files, err := sessionFiles(sessions, "")
+	files, err := st.List("")
 	if err != nil {
 		return "", fmt.Errorf("looking for the session %q: %w", text, err)
 	}
-	matches := matching(files, text, func(p place) string { return idOfFile(p.path) })
+	matches := matching(files, text, func(in store.Info) string { return in.ID })
 	if len(matches) == 0 {
 		// The file may have been given another name.
-		matches = matching(files, text, func(p place) string {
-			h, _ := peek(p.path)
+		matches = matching(files, text, func(in store.Info) string {
+			h, _ := peek(st, in.Path)
 			return h.ID
 		})
 	}
 	if len(matches) == 0 {
-		matches = matching(taskFiles(sessions), text, func(p place) string { return idOfFile(p.path) })
+		tasks, err := st.Children("")
+		if err != nil {
+			return "", fmt.Errorf("looking for the session %q: %w", text, err)
+		}
+		matches = matching(tasks, text, func(in store.Info) string { return in.ID })
 	}
 	switch len(matches) {
 	case 1:
 		return matches[0], nil
 	case 0:
-		return "", fmt.Errorf("no session %q below %s%s", text, sessions, nearestSessions(files, text))
+		return "", fmt.Errorf("no session %q %s%s", text, below(st), nearestSessions(files, text))
 	}
 	return "", fmt.Errorf("%q may be any of %s; give more of the id", text, strings.Join(few(matches), ", "))
 }
 
-// taskFiles are the files of all tasks below a folder of sessions.
-func taskFiles(sessions string) (files []place) {
-	_ = filepath.WalkDir(sessions, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && filepath.Ext(path) == Extension && strings.HasSuffix(filepath.Dir(path), tasksSuffix) {
-			files = append(files, place{path: path})
-		}
-		return nil // what cannot be listed has nothing that is found
-	})
-	return files
+// below says where one looked.
+func below(st store.Store) string {
+	if files, ok := st.(store.Files); ok {
+		return "below " + files.Dir
+	}
+	return "in " + st.Name()
 }
 
 func looksLikePath(text string) bool {
-	return strings.ContainsRune(text, filepath.Separator) || strings.ContainsRune(text, '/') || filepath.Ext(text) == Extension
+	return strings.ContainsRune(text, filepath.Separator) || strings.ContainsRune(text, '/') || filepath.Ext(text) == store.Extension
 }
 
 // matching are the paths whose id is a text, else those whose id begins with it.
-func matching(files []place, text string, id func(place) string) []string {
+func matching(files []store.Info, text string, id func(store.Info) string) []string {
 	var begins []string
 	for _, f := range files {
 		switch got := id(f); {
 		case got == text:
-			return []string{f.path}
+			return []string{f.Path}
 		case strings.HasPrefix(got, text):
-			begins = append(begins, f.path)
+			begins = append(begins, f.Path)
 		}
 	}
 	return begins
 }
 
-func nearestSessions(files []place, text string) string {
+func nearestSessions(files []store.Info, text string) string {
 	var ids []string
 	for _, f := range files {
 		// The end of a UUIDv7 tells sessions apart; people type the beginning.
-		id := idOfFile(f.path)
+		id := f.ID
 		ids = append(ids, id[:min(len(id), max(len(text), 8))])
 	}
 	slices.Sort(ids)

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"banyan/internal/jsonl"
+	"banyan/internal/store"
 	"banyan/internal/tree"
 )
 
-// CreateBranchedSession writes the path to an entry into a new file in dir
-// whose parent is this session, and returns it opened. A session in memory
-// gives one in memory. The zero ID gives an empty session, which has no file
-// until its first message.
+// CreateBranchedSession writes the path to an entry into a new session whose
+// parent is this one, and returns it opened; dir is as for [New]. A session in
+// memory gives one in memory. The zero ID gives an empty session, which is
+// nowhere until its first message.
 //
 // Entries keep their ids and bytes. Labels are left out of the path, and
 // labels of entries on it are written afresh at its end.
@@ -27,7 +28,7 @@ func (m *Manager) CreateBranchedSession(dir string, leaf ID) (*Manager, error) {
 	if m.log == nil {
 		dir = ""
 	} else if m.begun {
-		o.Parent = absolute(m.path)
+		o.Parent = s.Ref()
 	}
 	fork, err := New(dir, s.Header().Cwd, o)
 	if err != nil || leaf == "" {
@@ -40,8 +41,9 @@ func (m *Manager) CreateBranchedSession(dir string, leaf ID) (*Manager, error) {
 	if fork.log == nil {
 		return fork, fork.commit(lines, true)
 	}
-	path := fork.path
-	if err := jsonl.WriteFile(o.FS, path, allLines(fork.held[0], lines)); err != nil {
+	at := store.Place{Project: dir, ID: fork.header.ID, Time: fork.header.Time}
+	path, err := o.Store.Write(at, allLines(fork.held, lines))
+	if err != nil {
 		return nil, fmt.Errorf("forking %s: %w", describeSession(s), err)
 	}
 	return Open(path, o)
@@ -62,14 +64,14 @@ func absolute(path string) string {
 	return path
 }
 
-func allLines(header []byte, lines [][]byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		if !yield(header) {
-			return
-		}
-		for _, line := range lines {
-			if !yield(line) {
-				return
+// allLines are the lines of several parts, one after the other.
+func allLines(parts ...[][]byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, part := range parts {
+			for _, line := range part {
+				if !yield(line, nil) {
+					return
+				}
 			}
 		}
 	}
@@ -158,36 +160,34 @@ func (m *Manager) SaveAs(path string) error {
 		return fmt.Errorf("%s cannot be gone on with in a copy: %s", m.path, m.sealed)
 	}
 	var err error
-	if m.log != nil && m.begun && m.old == nil {
-		err = m.log.SaveAs(path)
+	if log, ok := m.log.(interface{ SaveAs(path string) error }); ok && m.begun && m.old == nil {
+		err = log.SaveAs(path)
 	} else {
 		err = m.saveCopy(path)
 	}
 	if err != nil {
 		return fmt.Errorf("saving the session as %s: %w", path, err)
 	}
-	m.path, m.readOnly, m.begun, m.snap = m.log.Path(), "", true, nil
+	m.store, m.path, m.readOnly, m.begun, m.snap = store.Files{FS: m.o.FS}, m.log.Path(), "", true, nil
 	return nil
 }
 
-// saveCopy writes what is in memory: the held lines, the migrated form, or a
-// session that never had a file.
+// saveCopy writes what is known of a session that has no file, or none in the
+// present form.
 func (m *Manager) saveCopy(path string) error {
-	lines := append(m.old[:len(m.old):len(m.old)], m.held...)
-	if m.log == nil {
-		lines = append(lines, m.fold.mem...)
+	var lines iter.Seq2[[]byte, error]
+	switch {
+	case m.log == nil:
+		lines = allLines(m.held, m.fold.mem)
+	case m.begun && m.old == nil:
+		lines = store.Lines(m.log, m.log.Pending(), m.held)
+	default:
+		lines = allLines(m.old, m.held)
 	}
-	err := jsonl.WriteFile(m.o.FS, path, func(yield func([]byte) bool) {
-		for _, line := range lines {
-			if !yield(line) {
-				return
-			}
-		}
-	})
-	if err != nil {
+	if err := jsonl.WriteFile(m.o.FS, path, lines); err != nil {
 		return err
 	}
-	log, err := jsonl.Open(path, jsonl.Options{FS: m.o.FS})
+	log, err := store.Files{FS: m.o.FS}.Open(path, false)
 	if err != nil {
 		return err
 	}

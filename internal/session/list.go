@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,6 +14,7 @@ import (
 
 	"banyan/internal/jsonl"
 	"banyan/internal/llm"
+	"banyan/internal/store"
 	"banyan/internal/tree"
 )
 
@@ -41,107 +41,51 @@ type File struct {
 // Title is what to call the session: its name, its first prompt, or its id.
 func (f File) Title() string { return cmp.Or(f.Name, f.Prompt, f.ID, filepath.Base(f.Path)) }
 
-// List is the session files below a folder of sessions, newest first: those in
-// it and in its projects' folders, but not those of tasks. With a cwd, only that
-// project's.
+// List is the sessions of a store, newest first, but not those of tasks. With a
+// cwd, only that project's.
 //
-// What was read of a file is kept in the cache folder and used as long as the
-// file's size and time of change are the same; the cache may be deleted at any
-// time, and without a folder for it there is none. Only regular files are
-// opened, as many at a time as there are processors. Memory is bounded by the
-// list and the indexes of those.
-func List(sessions, cwd, cacheDir string) ([]File, error) {
-	places, err := sessionFiles(sessions, cwd)
+// What was read of a session is kept in the cache folder and used as long as its
+// size and time of change are the same; the cache may be deleted at any time,
+// and without a folder for it there is none. As many sessions are read at a time
+// as there are processors. Memory is bounded by the list and the indexes of those.
+func List(st store.Store, cwd, cacheDir string) ([]File, error) {
+	project := ""
+	if cwd != "" {
+		project = Project(cwd)
+	}
+	infos, err := st.List(project)
 	if err != nil {
 		return nil, err
 	}
 	cache := readCache(cacheDir)
-	described := describeFiles(slices.DeleteFunc(slices.Clone(places), cache.has))
-	files := make([]File, 0, len(places))
-	for _, p := range places {
-		f, ok := cache.get(p)
+	described := describeFiles(st, slices.DeleteFunc(slices.Clone(infos), cache.has))
+	files := make([]File, 0, len(infos))
+	for _, info := range infos {
+		f, ok := cache.get(info)
 		if !ok {
-			f = described[p.path]
-			cache.put(p, f)
+			f = described[info.Path]
+			cache.put(info, f)
 		}
-		if cwd == "" || p.inProject || sameFolder(f.Cwd, cwd) {
+		if cwd == "" || info.Project == project || sameFolder(f.Cwd, cwd) {
 			files = append(files, f)
 		}
 	}
-	cache.write(sessions, cwd == "")
+	cache.write(st, cwd == "")
 	slices.SortStableFunc(files, func(a, b File) int { return b.Modified.Compare(a.Modified) })
 	return files, nil
-}
-
-// place is a file that may be a session.
-type place struct {
-	path      string
-	size      int64
-	changed   time.Time
-	inProject bool // it is in the asked project's folder
-}
-
-// sessionFiles finds the regular files with our extension.
-func sessionFiles(sessions, cwd string) ([]place, error) {
-	found, folders, err := filesIn(sessions)
-	if err != nil {
-		return nil, err
-	}
-	if cwd != "" {
-		folders = []string{Dir(sessions, cwd)}
-	}
-	for _, folder := range folders {
-		more, _, err := filesIn(folder)
-		if err != nil {
-			continue // it went away, or is not ours to read
-		}
-		for i := range more {
-			more[i].inProject = cwd != ""
-		}
-		found = append(found, more...)
-	}
-	return found, nil
-}
-
-// filesIn lists a folder; one that does not exist is empty.
-func filesIn(folder string) (files []place, folders []string, err error) {
-	entries, err := os.ReadDir(folder)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, e := range entries {
-		path := filepath.Join(folder, e.Name())
-		if e.IsDir() {
-			if !strings.HasSuffix(path, tasksSuffix) { // shown with the session that it belongs to
-				folders = append(folders, path)
-			}
-			continue
-		}
-		if filepath.Ext(path) != Extension {
-			continue
-		}
-		info, err := os.Stat(path)
-		if err == nil && info.Mode().IsRegular() {
-			files = append(files, place{path: path, size: info.Size(), changed: info.ModTime()})
-		}
-	}
-	return files, folders, nil
 }
 
 func sameFolder(a, b string) bool { return a == b || a != "" && b != "" && realPath(a) == realPath(b) }
 
 // describeFiles reads session files for a list, by path.
-func describeFiles(places []place) map[string]File {
-	files := make([]File, len(places))
+func describeFiles(st store.Store, infos []store.Info) map[string]File {
+	files := make([]File, len(infos))
 	var next atomic.Int64
 	var readers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(places)) {
+	for range min(runtime.GOMAXPROCS(0), len(infos)) {
 		readers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(places)); i = next.Add(1) - 1 {
-				files[i] = describeFile(places[i])
+			for i := next.Add(1) - 1; i < int64(len(infos)); i = next.Add(1) - 1 {
+				files[i] = describeFile(st, infos[i])
 			}
 		})
 	}
@@ -154,9 +98,9 @@ func describeFiles(places []place) map[string]File {
 }
 
 // describeFile reads a session file for a list.
-func describeFile(p place) File {
-	f := File{Path: p.path, Bytes: p.size, Modified: p.changed.UTC().Truncate(time.Millisecond)}
-	m, err := Open(p.path, Options{ReadOnly: true})
+func describeFile(st store.Store, in store.Info) File {
+	f := File{Path: in.Path, Bytes: in.Size, Modified: in.Changed.UTC().Truncate(time.Millisecond)}
+	m, err := Open(in.Path, Options{Store: st, ReadOnly: true})
 	if err != nil {
 		f.Err = err.Error()
 		return f
@@ -250,33 +194,33 @@ func readCache(dir string) *fileCache {
 }
 
 // has tells whether it is remembered what a file says.
-func (c *fileCache) has(p place) bool {
-	known, ok := c.old[p.path]
-	return ok && known.Size == p.size && known.Changed == p.changed.UnixNano()
+func (c *fileCache) has(in store.Info) bool {
+	known, ok := c.old[in.Path]
+	return ok && known.Size == in.Size && known.Changed == in.Changed.UnixNano()
 }
 
-func (c *fileCache) get(p place) (File, bool) {
-	if !c.has(p) {
+func (c *fileCache) get(in store.Info) (File, bool) {
+	if !c.has(in) {
 		return File{}, false
 	}
-	known := c.old[p.path]
-	c.now[p.path] = known
+	known := c.old[in.Path]
+	c.now[in.Path] = known
 	return known.File, true
 }
 
-func (c *fileCache) put(p place, f File) {
-	c.now[p.path] = cached{Size: p.size, Changed: p.changed.UnixNano(), File: f}
+func (c *fileCache) put(in store.Info, f File) {
+	c.now[in.Path] = cached{Size: in.Size, Changed: in.Changed.UnixNano(), File: f}
 	c.stale = true
 }
 
-// write remembers for the next time. Files that were not looked at stay, unless
-// all of the folder's were. Failing to write costs time later, nothing else.
-func (c *fileCache) write(sessions string, all bool) {
+// write remembers for the next time. What was not looked at stays, unless all of
+// the store was. Failing to write costs time later, nothing else.
+func (c *fileCache) write(st store.Store, all bool) {
 	for path, known := range c.old {
 		if _, seen := c.now[path]; seen {
 			continue
 		}
-		if all && strings.HasPrefix(path, filepath.Clean(sessions)+string(filepath.Separator)) {
+		if all && st.Keeps(path) {
 			c.stale = true
 			continue
 		}
@@ -299,25 +243,27 @@ func (c *fileCache) write(sessions string, all bool) {
 	}
 }
 
-// Newest is the session file of a folder that was changed last and belongs to a
-// working directory; empty if there is none. It reads headers only.
-func Newest(dir, cwd string) (string, error) {
-	files, _, err := filesIn(dir)
+// Newest is the session of a working directory that was changed last; empty if
+// there is none. It reads headers only.
+func Newest(st store.Store, cwd string) (string, error) {
+	project := Project(cwd)
+	infos, err := st.List(project)
 	if err != nil {
 		return "", err
 	}
-	slices.SortStableFunc(files, func(a, b place) int { return b.changed.Compare(a.changed) })
-	for _, f := range files {
-		if h, err := peek(f.path); err == nil && (h.Cwd == "" || sameFolder(h.Cwd, cwd)) {
-			return f.path, nil
+	slices.SortStableFunc(infos, func(a, b store.Info) int { return b.Changed.Compare(a.Changed) })
+	for _, in := range infos {
+		h, err := peek(st, in.Path)
+		if err == nil && (h.Cwd == "" && in.Project == project || sameFolder(h.Cwd, cwd)) {
+			return in.Path, nil
 		}
 	}
 	return "", nil
 }
 
-// peek reads a file's header and no more.
-func peek(path string) (Header, error) {
-	log, err := jsonl.Open(path, jsonl.Options{ReadOnly: true})
+// peek reads a session's header and no more.
+func peek(st store.Store, path string) (Header, error) {
+	log, err := st.Open(path, true)
 	if err != nil {
 		return Header{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"banyan/internal/session"
+	"banyan/internal/store"
 )
 
 // savedSession makes a session of a folder, with an id, a first prompt and a time.
@@ -64,14 +65,14 @@ func TestList(t *testing.T) {
 		case "without a cache":
 			dir = ""
 		}
-		all, err := session.List(sessions, "", dir)
+		all, err := session.List(store.Files{Dir: sessions}, "", dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := ids(all); !slices.Equal(got[1:], []string{"id-a2", "id-b1", "id-a1", "id-flat"}) || all[0].Err == "" {
 			t.Errorf("%s: all are %v", round, got)
 		}
-		mine, err := session.List(sessions, a, dir)
+		mine, err := session.List(store.Files{Dir: sessions}, a, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +99,7 @@ func TestList(t *testing.T) {
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
-	mine, err := session.List(sessions, a, cache)
+	mine, err := session.List(store.Files{Dir: sessions}, a, cache)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,17 +107,17 @@ func TestList(t *testing.T) {
 	if f.Title() != "named" || f.Messages != 3 || f.Entries != 4 || f.Branches != 2 {
 		t.Errorf("after a change: %+v", f)
 	}
-	if none, err := session.List(filepath.Join(sessions, "nowhere"), "", cache); err != nil || len(none) != 0 {
+	if none, err := session.List(store.Files{Dir: filepath.Join(sessions, "nowhere")}, "", cache); err != nil || len(none) != 0 {
 		t.Errorf("no folder: %v, %v", none, err)
 	}
 }
 
 func TestNewest(t *testing.T) {
 	cwd, dir := t.TempDir(), t.TempDir()
-	if got, err := session.Newest(dir, cwd); got != "" || err != nil {
+	if got, err := session.Newest(store.Files{Dir: dir}, cwd); got != "" || err != nil {
 		t.Errorf("nothing there: %q, %v", got, err)
 	}
-	if got, err := session.Newest(filepath.Join(dir, "missing"), cwd); got != "" || err != nil {
+	if got, err := session.Newest(store.Files{Dir: filepath.Join(dir, "missing")}, cwd); got != "" || err != nil {
 		t.Errorf("no folder: %q, %v", got, err)
 	}
 	at := time.Now().Add(-time.Hour)
@@ -131,7 +132,7 @@ func TestNewest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, cwd := range []string{cwd, link} {
-		if got, err := session.Newest(dir, cwd); got != want || err != nil {
+		if got, err := session.Newest(store.Files{Dir: dir}, cwd); got != want || err != nil {
 			t.Errorf("newest of %s: %q, %v, want %q", cwd, got, err, want)
 		}
 	}
@@ -149,12 +150,12 @@ func TestFind(t *testing.T) {
 	}
 	good := map[string]string{a: a, "abc111": a, "abc2": b, "abc": c, "renamed": renamed, "oth": renamed, "x/y.jsonl": "x/y.jsonl"}
 	for text, want := range good {
-		if got, err := session.Find(sessions, text); got != want || err != nil {
+		if got, err := session.Find(store.Files{Dir: sessions}, text); got != want || err != nil {
 			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
 		}
 	}
 	for text, want := range map[string]string{"": "empty", "ab": "may be any of", "zzz": "no session", "acc111": "did you mean abc111"} {
-		if got, err := session.Find(sessions, text); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := session.Find(store.Files{Dir: sessions}, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
 		}
 	}

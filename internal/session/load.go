@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"banyan/internal/jsonl"
+	"banyan/internal/store"
 	"banyan/internal/tree"
 )
 
@@ -87,7 +88,7 @@ func (l *loader) begin(h Header, in jsonl.Line, flaws []string) {
 		l.readOnly = "its header is damaged (" + strings.Join(flaws, "; ") + "); `agent session repair` writes a mended copy"
 	}
 	if h.ID == "" {
-		h.ID = idOfFile(l.path)
+		h.ID = store.IDOfFile(l.path)
 	}
 	l.header = h
 	if h.Version < Version || dialect(in.Bytes) {

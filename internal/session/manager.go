@@ -4,19 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"banyan/internal/jsonl"
+	"banyan/internal/store"
 	"banyan/internal/tree"
 )
 
 // Options say how a session is made or opened. The zero value is for the real world.
 type Options struct {
-	FS       jsonl.FS         // nil for the real file system
+	Store    store.Store      // where new sessions are kept; nil for files
+	FS       jsonl.FS         // of those files; nil for the real one
 	Now      func() time.Time // nil for time.Now
 	NewID    func() string    // nil for random ids
 	ReadOnly bool             // look, do not lock, never write
@@ -36,7 +37,8 @@ type Options struct {
 //	saved    in the file, durable
 type Manager struct {
 	o        Options
-	log      *jsonl.Log // nil in memory
+	store    store.Store
+	log      store.Log // nil in memory
 	header   Header
 	path     string
 	readOnly string // why it cannot be written
@@ -57,44 +59,48 @@ type Manager struct {
 	snap *state // the current state, nil after a change
 }
 
-// New makes a session for a working directory. Its file, in dir, comes into
-// being with the first message. An empty dir keeps it in memory.
+// New makes a session for a working directory. It comes into being in its store
+// with the first message: as a file in dir, or among the sessions of the project
+// that dir names. An empty dir keeps it in memory.
 func New(dir, cwd string, o Options) (*Manager, error) {
 	if o.SessID == "" {
 		o.SessID = o.newSessionID()
 	}
+	o = o.withDefaults()
 	if dir == "" {
-		return begin("", cwd, o)
+		return begin(store.Place{}, cwd, o)
 	}
-	return begin(filepath.Join(dir, FileName(o.withDefaults().now(), o.SessID)), cwd, o)
+	return begin(store.Place{Project: dir, ID: o.SessID, Time: o.now()}, cwd, o)
 }
 
-// begin makes a session that will be in a file, or without one in memory.
-func begin(path, cwd string, o Options) (*Manager, error) {
-	o = o.withDefaults()
-	m := &Manager{o: o, leaf: tree.None}
+// begin makes a session that will be at a place in its store; at none, in memory.
+func begin(at store.Place, cwd string, o Options) (*Manager, error) {
+	if at.Time.IsZero() {
+		at.Time = o.now()
+	}
+	m := &Manager{o: o, store: o.Store, leaf: tree.None}
 	m.fold = newFold(noFile)
-	m.header = Header{ID: o.SessID, Version: Version, Time: o.now(), Cwd: cwd, Parent: o.Parent, Task: o.Task}
+	m.header = Header{ID: o.SessID, Version: Version, Time: at.Time, Cwd: cwd, Parent: o.Parent, Task: o.Task}
 	line, err := encodeHeader(m.header)
 	if err != nil {
 		return nil, fmt.Errorf("beginning a session: %w", err)
 	}
 	m.held = [][]byte{line}
-	if path == "" {
+	if at.ID == "" {
 		return m, nil
 	}
-	m.path = path
-	log, err := jsonl.Create(m.path, jsonl.Options{FS: o.FS})
+	log, err := o.Store.Create(at)
 	if err != nil {
 		return nil, fmt.Errorf("beginning a session: %w", err)
 	}
+	m.path = log.Path()
 	m.use(log)
 	return m, nil
 }
 
 // use makes a log the session's. Snapshots keep the one that they were taken
 // with: they are read in other goroutines.
-func (m *Manager) use(log *jsonl.Log) { m.log, m.fold.read = log, log.ReadAt }
+func (m *Manager) use(log store.Log) { m.log, m.fold.read = log, log.ReadAt }
 
 func noFile(jsonl.Pos) ([]byte, error) { return nil, errors.New("the session has no file") }
 
@@ -102,7 +108,18 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Store == nil {
+		o.Store = store.Files{FS: o.FS}
+	}
 	return o
+}
+
+// storeOf is the store that has a path: what is none of a database is a file's.
+func (o Options) storeOf(path string) store.Store {
+	if o.Store.Has(path) {
+		return o.Store
+	}
+	return store.Files{FS: o.FS}
 }
 
 // now is the time as the file can hold it.
@@ -493,9 +510,18 @@ func (m *Manager) Close() error {
 func (m *Manager) Snapshot() Snapshot {
 	if m.snap == nil {
 		m.snap = m.fold.state()
+		m.snap.store, m.snap.ref = m.store, m.ref()
 		m.snap.header, m.snap.path, m.snap.readOnly, m.snap.leaf = m.header, m.path, m.readOnly, m.leaf
 	}
 	return Snapshot{m.snap}
+}
+
+// ref is the path of a file that there is, else the id.
+func (m *Manager) ref() string {
+	if _, file := m.store.(store.Files); file && m.log != nil && m.begun {
+		return absolute(m.path)
+	}
+	return m.header.ID
 }
 
 func (m *Manager) idOf(n tree.Node) ID {

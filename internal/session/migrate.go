@@ -210,15 +210,7 @@ func (m *Manager) migrateFile() error {
 	if m.old == nil {
 		return nil
 	}
-	backup := fmt.Sprintf("%s.v%d.bak", m.path, m.version)
-	err := m.log.Replace(backup, func(yield func([]byte) bool) {
-		for _, line := range m.old {
-			if !yield(line) {
-				return
-			}
-		}
-	})
-	if err != nil {
+	if err := m.log.Replace(fmt.Sprintf(".v%d.bak", m.version), allLines(m.old)); err != nil {
 		return fmt.Errorf("writing %s in the present format: %w", m.path, err)
 	}
 	m.old = nil

@@ -222,7 +222,7 @@ func TestMigrationOnAFullDisk(t *testing.T) {
 // TestVerifyOldFiles: problems of older versions have their lines too.
 func TestVerifyOldFiles(t *testing.T) {
 	path := write(t, oldFiles[0].lines[0], oldFiles[0].lines[1], `{"type":"message","timestamp":"2025-11-20T07:00:02.000Z","message":null}`, "{", oldFiles[0].lines[3])
-	problems, err := session.Verify(path, nil)
+	problems, err := session.Verify(path, session.Options{})
 	if err != nil || len(problems) != 2 || problems[0].Line != 3 || problems[1].Line != 4 {
 		t.Errorf("%v, %v", problems, err)
 	}

@@ -7,11 +7,12 @@ import (
 	"syscall"
 
 	"banyan/internal/jsonl"
+	"banyan/internal/store"
 )
 
-// Open opens a session file. It never changes the file. Errors name the path
-// and what to do: see [NotSessionError], [jsonl.LockedError]. A file that can be
-// read but not written (no permission, a symbolic link, a newer version, a
+// Open opens a session, in a file or in the store of the options. It never
+// changes it. Errors name the path and what to do: see [NotSessionError],
+// [jsonl.LockedError]. What can be read but not written (no permission, a symbolic link, a newer version, a
 // damaged header) is opened read-only, and [Snapshot.ReadOnly] says why.
 func Open(path string, o Options) (*Manager, error) {
 	o = o.withDefaults()
@@ -19,7 +20,7 @@ func Open(path string, o Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{o: o, log: log, path: log.Path(), readOnly: why, begun: true}
+	m := &Manager{o: o, store: o.storeOf(path), log: log, path: log.Path(), readOnly: why, begun: true}
 	if err := m.load(); err != nil {
 		log.Close()
 		return nil, err
@@ -37,9 +38,9 @@ func Open(path string, o Options) (*Manager, error) {
 const lookingOnly = "it was opened for looking only"
 
 // openLog opens the file, for writing if it can be written.
-func openLog(path string, o Options) (log *jsonl.Log, why string, err error) {
+func openLog(path string, o Options) (log store.Log, why string, err error) {
 	if !o.ReadOnly {
-		log, err = jsonl.Open(path, jsonl.Options{FS: o.FS})
+		log, err = o.storeOf(path).Open(path, false)
 		if err == nil {
 			return log, "", nil
 		}
@@ -56,7 +57,7 @@ func openLog(path string, o Options) (log *jsonl.Log, why string, err error) {
 	} else {
 		why = lookingOnly
 	}
-	log, err = jsonl.Open(path, jsonl.Options{FS: o.FS, ReadOnly: true})
+	log, err = o.storeOf(path).Open(path, true)
 	if err != nil {
 		return nil, "", openError(path, err)
 	}
@@ -80,7 +81,7 @@ func (m *Manager) reopenReadOnly() error {
 	if err := m.log.Close(); err != nil {
 		return fmt.Errorf("opening a session: %w", err)
 	}
-	log, err := jsonl.Open(m.path, jsonl.Options{FS: m.o.FS, ReadOnly: true})
+	log, err := m.store.Open(m.path, true)
 	if err != nil {
 		return openError(m.path, err)
 	}
@@ -117,24 +118,11 @@ func (m *Manager) load() error {
 	return nil
 }
 
-// size is the file's size as far as that can be told without opening it.
-func (m *Manager) size() int64 {
-	fsys := m.o.FS
-	if fsys == nil {
-		fsys = jsonl.OS
-	}
-	info, err := fsys.Stat(m.path)
-	if err != nil {
-		return 0
-	}
-	return info.Size
-}
-
 // scan reads all lines into a new fold.
 func (m *Manager) scan(lazy bool) (*loader, error) {
 	m.fold = newFold(m.log.ReadAt)
 	m.fold.lazy = lazy
-	l := &loader{fold: m.fold, path: m.path, size: m.size()}
+	l := &loader{fold: m.fold, path: m.path, size: m.log.Extent()}
 	if err := m.log.Scan(l.line); err != nil {
 		return nil, openError(m.path, err)
 	}

@@ -23,7 +23,7 @@ func peerFile(t *testing.T, name string) (path, text string) {
 // TestPi opens a session of pi's, goes on with it, and leaves its lines alone.
 func TestPi(t *testing.T) {
 	path, text := peerFile(t, "testdata/pi.jsonl")
-	if problems, err := session.Verify(path, nil); err != nil || len(problems) > 0 {
+	if problems, err := session.Verify(path, session.Options{}); err != nil || len(problems) > 0 {
 		t.Errorf("%v, %v", problems, err)
 	}
 	m := open(t, path)
@@ -63,7 +63,7 @@ func TestPi(t *testing.T) {
 // TestOhMyPi opens a session of oh-my-pi's.
 func TestOhMyPi(t *testing.T) {
 	path, _ := peerFile(t, "testdata/omp.jsonl")
-	if problems, err := session.Verify(path, nil); err != nil || len(problems) > 0 {
+	if problems, err := session.Verify(path, session.Options{}); err != nil || len(problems) > 0 {
 		t.Errorf("%v, %v", problems, err)
 	}
 	s := look(t, path)

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // Dir is the folder for the sessions of a working directory, below the folder
@@ -48,23 +47,4 @@ func projectBase(path string) string {
 		return "root"
 	}
 	return base
-}
-
-// FileName is the name of a session's file.
-func FileName(at time.Time, id string) string {
-	stamp := at.UTC().Format(timeForm)
-	return strings.NewReplacer(":", "-", ".", "-").Replace(stamp) + "_" + id + Extension
-}
-
-// Extension ends the name of every session file.
-const Extension = ".jsonl"
-
-// idOfFile is the session's id as its file's name has it, for files whose
-// header cannot be read.
-func idOfFile(path string) string {
-	name := strings.TrimSuffix(filepath.Base(path), Extension)
-	if _, id, ok := strings.Cut(name, "_"); ok && id != "" {
-		return id
-	}
-	return name
 }

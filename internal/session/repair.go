@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"banyan/internal/jsonl"
+	"banyan/internal/store"
 	"banyan/internal/tree"
 )
 
@@ -30,7 +31,7 @@ func Repair(path, to string, o Options) (Repaired, error) {
 	}
 	defer m.Close()
 	if to == "" {
-		to = strings.TrimSuffix(path, Extension) + ".repaired" + Extension
+		to = strings.TrimSuffix(path, store.Extension) + ".repaired" + store.Extension
 	}
 	if m.header.Version > Version {
 		return Repaired{}, fmt.Errorf("%s cannot be repaired: %s", path, m.readOnly)
@@ -40,7 +41,7 @@ func Repair(path, to string, o Options) (Repaired, error) {
 	if err != nil {
 		return Repaired{}, fmt.Errorf("repairing %s: %w", path, err)
 	}
-	if err := jsonl.WriteFile(o.FS, to, allLines(lines[0], lines[1:])); err != nil {
+	if err := jsonl.WriteFile(o.FS, to, allLines(lines)); err != nil {
 		return Repaired{}, fmt.Errorf("repairing %s: %w", path, err)
 	}
 	return Repaired{Path: to, Entries: r.kept, Dropped: r.dropped}, nil

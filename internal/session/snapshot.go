@@ -10,6 +10,7 @@ import (
 	"banyan/internal/jsonl"
 	"banyan/internal/llm"
 	"banyan/internal/slip"
+	"banyan/internal/store"
 	"banyan/internal/tree"
 )
 
@@ -33,6 +34,8 @@ type Snapshot struct{ s *state }
 type state struct {
 	header   Header
 	path     string
+	store    store.Store
+	ref      string
 	readOnly string
 	leaf     tree.Node
 
@@ -71,8 +74,13 @@ func (s Snapshot) state() *state {
 // Header is the session's header.
 func (s Snapshot) Header() Header { return s.state().header }
 
-// Path is the session's file, empty in memory. The file may not exist yet.
+// Path names the session in its store: its file, which may not exist yet. Empty
+// in memory.
 func (s Snapshot) Path() string { return s.state().path }
+
+// Ref is how another session's header names this one as its parent: the path of
+// its file, or its id where it is in a database or in memory.
+func (s Snapshot) Ref() string { return s.state().ref }
 
 // Name is the session's name, empty if it has none.
 func (s Snapshot) Name() string { return s.state().name }

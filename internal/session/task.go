@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
 	"banyan/internal/llm"
+	"banyan/internal/store"
 	"banyan/internal/tree"
 )
 
@@ -61,21 +60,17 @@ func ChildID(parent, task string) string {
 	return uuid.NewSHA1(taskSpace, []byte(parent+"\x00"+task)).String()
 }
 
-// tasksSuffix ends the name of the folder with the sessions of a session's tasks.
-const tasksSuffix = ".tasks"
-
-// tasksDir is the folder beside a session's file in which those of its tasks are.
-func tasksDir(path string) string { return strings.TrimSuffix(path, Extension) + tasksSuffix }
-
-func childPath(path, child string) string { return filepath.Join(tasksDir(path), child+Extension) }
-
-// TaskPath is the file of a task of this session, whether it exists or not;
-// empty in memory.
+// TaskPath is where the session of a task of this one is, whether it exists or
+// not; empty in memory.
 func (s Snapshot) TaskPath(t Task) string {
 	if s.Path() == "" {
 		return ""
 	}
-	return childPath(s.Path(), ChildID(s.Header().ID, t.ID))
+	return s.state().store.Path(s.taskPlace(t))
+}
+
+func (s Snapshot) taskPlace(t Task) store.Place {
+	return store.Place{Parent: s.Path(), ID: ChildID(s.Header().ID, t.ID)}
 }
 
 // Link is a task and where in the session it was given.
@@ -122,50 +117,53 @@ func (s Snapshot) OpenTask(t Task, chain []string, o Options) (*Manager, error) 
 	id := ChildID(s.Header().ID, t.ID)
 	o.SessID, o.Parent, o.ReadOnly = id, s.Header().ID, false
 	o.Task = &Origin{ID: t.ID, Depth: t.Depth, Agent: t.Agent, Chain: chain}
-	path := s.TaskPath(t)
+	o = o.withDefaults()
+	path, at := s.TaskPath(t), s.taskPlace(t)
 	if path == "" {
-		return begin("", t.Cwd, o)
+		return begin(store.Place{}, t.Cwd, o)
 	}
+	o.Store = s.state().store
 	m, err := Open(path, o)
 	if _, torn := errors.AsType[*NotSessionError](err); torn {
 		// Its maker died while it wrote the first lines, which nobody was promised.
 		if err = os.Rename(path, path+".torn"); err == nil {
-			return begin(path, t.Cwd, o)
+			return begin(at, t.Cwd, o)
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return begin(path, t.Cwd, o)
+		return begin(at, t.Cwd, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := ofTask(path, m.header, s.Header().ID); err != nil {
+	if err := ofTask(store.Info{Path: path, ID: id}, m.header, s.Header().ID); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
 }
 
 // ofTask makes sure that a file is the session of a task of the session with this id.
-func ofTask(path string, h Header, parent string) error {
-	if h.Task == nil || h.ID != ChildID(parent, h.Task.ID) || filepath.Base(path) != h.ID+Extension {
-		return fmt.Errorf("%s is not the session of a task of %s", path, parent)
+func ofTask(in store.Info, h Header, parent string) error {
+	if h.Task == nil || h.ID != ChildID(parent, h.Task.ID) || in.ID != h.ID {
+		return fmt.Errorf("%s is not the session of a task of %s", in.Path, parent)
 	}
 	return nil
 }
 
-// Family are the files of a session and of all tasks below it: children before
-// their parents, the session itself last. Each was found by an id that follows
-// from its parent's, in the folder that belongs to this; what else lies there is
-// left out. Symbolic links are not followed, so it ends.
-func Family(path string) ([]string, error) {
-	m, err := Open(path, Options{ReadOnly: true})
+// Family are a session and all tasks below it, by path: children before their
+// parents, the session itself last. Each was found by an id that follows from
+// its parent's, where its parent's children are; what else is there is left out.
+// So it ends.
+func Family(path string, o Options) ([]string, error) {
+	o.ReadOnly = true
+	m, err := Open(path, o)
 	if err != nil {
 		return nil, err
 	}
 	defer m.Close()
 	var all []string
 	for _, child := range m.Snapshot().children() {
-		below, err := Family(child)
+		below, err := Family(child, o)
 		if err != nil {
 			below = []string{child} // it was torn when it was begun
 		}
@@ -174,36 +172,28 @@ func Family(path string) ([]string, error) {
 	return append(all, path), nil
 }
 
-// children are the files of the tasks that this session gave: those that its log
+// children are the sessions of the tasks that this one gave: those that its log
 // knows of, and those that know of it, because either may have been damaged.
 func (s Snapshot) children() []string {
-	if s.Path() == "" || !plainFolder(tasksDir(s.Path())) {
+	if s.Path() == "" {
 		return nil
 	}
+	st := s.state().store
+	there, _ := st.Children(s.Path()) // what cannot be listed has nothing that could be taken
 	var paths []string
 	for _, link := range s.Tasks() {
-		if path := s.TaskPath(link.Task); plainFile(path) {
+		path := s.TaskPath(link.Task)
+		if slices.ContainsFunc(there, func(in store.Info) bool { return in.Path == path }) {
 			paths = append(paths, path)
 		}
 	}
-	files, _, _ := filesIn(tasksDir(s.Path())) // what cannot be listed has no files that could be taken
-	for _, f := range files {
-		if slices.Contains(paths, f.path) || !plainFile(f.path) {
+	for _, in := range there {
+		if slices.Contains(paths, in.Path) {
 			continue
 		}
-		if h, err := peek(f.path); err == nil && ofTask(f.path, h, s.Header().ID) == nil {
-			paths = append(paths, f.path)
+		if h, err := peek(st, in.Path); err == nil && ofTask(in, h, s.Header().ID) == nil {
+			paths = append(paths, in.Path)
 		}
 	}
 	return paths
-}
-
-func plainFile(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
-func plainFolder(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.IsDir()
 }

@@ -13,6 +13,7 @@ import (
 
 	"banyan/internal/jsonl"
 	"banyan/internal/session"
+	"banyan/internal/store"
 )
 
 // give writes the link of a task into a session and makes the task's session
@@ -80,15 +81,15 @@ func TestTaskSessions(t *testing.T) {
 		}
 	})
 	t.Run("lists have its parent alone", func(t *testing.T) {
-		files, err := session.List(sessions, "", "")
+		files, err := session.List(store.Files{Dir: sessions}, "", "")
 		if err != nil || len(files) != 1 || files[0].Tasks != 1 {
 			t.Errorf("%+v %v", files, err)
 		}
-		if newest, err := session.Newest(session.Dir(sessions, work), work); err != nil || newest != parent.Snapshot().Path() {
+		if newest, err := session.Newest(store.Files{Dir: sessions}, work); err != nil || newest != parent.Snapshot().Path() {
 			t.Errorf("newest %s %v", newest, err)
 		}
 		for _, id := range []string{h.ID, h.ID[:8]} {
-			if path, err := session.Find(sessions, id); err != nil || path != grand.Snapshot().Path() {
+			if path, err := session.Find(store.Files{Dir: sessions}, id); err != nil || path != grand.Snapshot().Path() {
 				t.Errorf("%s found %s %v", id, path, err)
 			}
 		}
@@ -102,7 +103,7 @@ func TestTaskSessions(t *testing.T) {
 		if tasks := fork.Snapshot().Tasks(); len(tasks) != 0 {
 			t.Errorf("%+v", tasks)
 		}
-		if all, err := session.Family(fork.Snapshot().Path()); err != nil || len(all) != 1 {
+		if all, err := session.Family(fork.Snapshot().Path(), session.Options{}); err != nil || len(all) != 1 {
 			t.Errorf("%v %v", all, err)
 		}
 	})
@@ -163,7 +164,7 @@ func TestDeletingTakesTheTaskTree(t *testing.T) {
 			p := func(m *session.Manager) string { return m.Snapshot().Path() }
 			closed(t, parent, first, second)
 
-			take := func() error { return session.Delete(p(parent)) }
+			take := func() error { return session.Delete(p(parent), session.Options{}) }
 			if way == "trash" {
 				trash := t.TempDir()
 				take = func() error { return session.Trash(p(parent), trash) }
@@ -172,7 +173,7 @@ func TestDeletingTakesTheTaskTree(t *testing.T) {
 				t.Fatalf("with a task running: %v", err)
 			}
 			closed(t, grand)
-			all, err := session.Family(p(parent))
+			all, err := session.Family(p(parent), session.Options{})
 			want := []string{p(grand), p(first), p(second), p(parent)}
 			if err != nil || !slices.Equal(all, want) {
 				t.Fatalf("the family is %v, want %v: %v", all, want, err)
@@ -205,20 +206,20 @@ func TestDeletingFollowsNoStoredPath(t *testing.T) {
 	child := give(t, parent, "c1", 1)
 	closed(t, child, parent)
 	path := parent.Snapshot().Path()
-	tasks := strings.TrimSuffix(path, session.Extension) + ".tasks"
+	tasks := strings.TrimSuffix(path, store.Extension) + ".tasks"
 	alien := filepath.Join(tasks, "alien.jsonl")
 	if err := os.Link(victim, alien); err != nil {
 		t.Fatal(err)
 	}
 	// A folder of tasks that leads around in a circle.
-	if err := os.Symlink(tasks, strings.TrimSuffix(child.Snapshot().Path(), session.Extension)+".tasks"); err != nil {
+	if err := os.Symlink(tasks, strings.TrimSuffix(child.Snapshot().Path(), store.Extension)+".tasks"); err != nil {
 		t.Fatal(err)
 	}
-	all, err := session.Family(path)
+	all, err := session.Family(path, session.Options{})
 	if err != nil || !slices.Equal(all, []string{child.Snapshot().Path(), path}) {
 		t.Fatalf("the family is %v: %v", all, err)
 	}
-	if err := session.Delete(path); err != nil {
+	if err := session.Delete(path, session.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{victim, alien} {

@@ -7,16 +7,16 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"banyan/internal/jsonl"
 	"banyan/internal/llm"
 	"banyan/internal/tree"
 )
 
-// Verify reads a whole session file, bodies included, and names what is wrong
+// Verify reads a whole session, bodies included, and names what is wrong
 // with it. A file that is no session has that as its only problem. The error is
 // for files that cannot be read.
-func Verify(path string, fsys jsonl.FS) ([]Problem, error) {
-	m, err := Open(path, Options{FS: fsys, ReadOnly: true})
+func Verify(path string, o Options) ([]Problem, error) {
+	o.ReadOnly = true
+	m, err := Open(path, o)
 	if no, ok := errors.AsType[*NotSessionError](err); ok {
 		return []Problem{{Line: 1, Kind: problemNone, Text: no.Reason}}, nil
 	}
