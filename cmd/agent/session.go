@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/internal/config"
+	"banyan/internal/export"
 	"banyan/internal/llm"
 	"banyan/internal/session"
 	"banyan/internal/store"
@@ -55,6 +55,8 @@ type sessionFlags struct {
 	leaf, at         string
 	filter           string
 	out, format      string
+	subtree          string
+	html             bool
 }
 
 var sessionVerbs = []sessionVerb{
@@ -66,7 +68,7 @@ var sessionVerbs = []sessionVerb{
 	{"label SESSION ID [TEXT]", "Label an entry; without text, take its label away", cobra.RangeArgs(2, 3), nil, runLabel},
 	{"name SESSION [TEXT]", "Name a session; without text, take its name away", cobra.RangeArgs(1, 2), nil, runName},
 	{"fork SESSION", "Write the path to an entry into a session of its own", cobra.ExactArgs(1), atFlag, runFork},
-	{"export SESSION", "Write a session, or the path to an entry, to a file or standard output", cobra.ExactArgs(1), exportFlags, runExport},
+	{"export SESSION", "Write a session, a branch or the path to an entry to a file or standard output", cobra.ExactArgs(1), exportFlags, runExport},
 	{"delete SESSION", "Move a session and its tasks to the trash", cobra.ExactArgs(1), deleteFlags, runDelete},
 	{"verify SESSION", "Name everything that is wrong with a session file", cobra.ExactArgs(1), nil, runVerify},
 	{"repair SESSION", "Write a mended copy of a damaged session", cobra.ExactArgs(1), outFlag, runRepair},
@@ -95,7 +97,9 @@ func outFlag(cmd *cobra.Command, f *sessionFlags) {
 func exportFlags(cmd *cobra.Command, f *sessionFlags) {
 	outFlag(cmd, f)
 	cmd.Flags().StringVar(&f.leaf, "entry", "", "the path to this entry instead of the whole session")
-	cmd.Flags().StringVar(&f.format, "format", "jsonl", "format: jsonl")
+	cmd.Flags().StringVar(&f.subtree, "subtree", "", "this entry and everything below it instead of the whole session")
+	cmd.Flags().StringVar(&f.format, "format", "", "jsonl (a session again), md (Markdown) or html (one page); else as the file's name says, else jsonl")
+	cmd.Flags().BoolVar(&f.html, "html", false, "the same as --format html")
 }
 
 func deleteFlags(cmd *cobra.Command, f *sessionFlags) {
@@ -449,41 +453,63 @@ func runFork(r *sessionRun, args []string) error {
 }
 
 func runExport(r *sessionRun, args []string) error {
-	if r.format != "jsonl" {
-		return usagef("there is no export format %q; there is jsonl", r.format)
+	format, err := r.exportFormat()
+	if err != nil {
+		return err
 	}
 	s, done, err := r.look(args[0])
 	if err != nil {
 		return err
 	}
 	defer done()
-	write := s.Export
-	if r.leaf != "" {
-		leaf, err := s.Resolve(r.leaf)
-		if err != nil {
-			return err
-		}
-		write = func(w io.Writer) error { return s.ExportPath(w, leaf, session.Options{}) }
-	}
-	if r.out == "" {
-		out := bufio.NewWriter(r.cmd.OutOrStdout())
-		return errors.Join(write(out), out.Flush())
-	}
-	return writeNew(r.out, write)
-}
-
-// writeNew writes a file that must not exist; a failed one is taken away again.
-func writeNew(path string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	part, err := r.exportPart(s)
 	if err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
-	out := bufio.NewWriter(f)
-	if err := errors.Join(write(out), out.Flush(), f.Close()); err != nil {
-		os.Remove(path)
 		return err
 	}
-	return nil
+	if r.out == "" {
+		return export.Write(r.cmd.OutOrStdout(), s, part, format)
+	}
+	return export.File(r.out, s, part, format)
+}
+
+// exportFormat is what --html or --format says, else the file's name, else JSON Lines.
+func (r *sessionRun) exportFormat() (export.Format, error) {
+	switch {
+	case r.html && r.format != "" && r.format != string(export.HTML):
+		return "", usagef("--html and --format %s say different things", r.format)
+	case r.html:
+		return export.HTML, nil
+	case r.format != "":
+		f, err := export.ParseFormat(r.format)
+		if err != nil {
+			return "", usageError{err}
+		}
+		return f, nil
+	}
+	if f, err := export.FormatOf(r.out); err == nil {
+		return f, nil
+	}
+	return export.JSONL, nil
+}
+
+// exportPart is what --entry or --subtree names, else the whole session.
+func (r *sessionRun) exportPart(s session.Snapshot) (export.Part, error) {
+	if r.leaf != "" && r.subtree != "" {
+		return export.Part{}, usagef("give either --entry, for the path to it, or --subtree, for all below it")
+	}
+	if r.leaf == "" && r.subtree == "" {
+		return export.Part{}, nil
+	}
+	id, err := s.Resolve(r.leaf + r.subtree)
+	switch {
+	case err != nil:
+		return export.Part{}, err
+	case r.leaf != "":
+		return export.PathTo(id), nil
+	case id == "": // all that is below the root
+		return export.Part{}, nil
+	}
+	return export.Below(id), nil
 }
 
 func runDelete(r *sessionRun, args []string) error {
@@ -550,7 +576,11 @@ func runVerify(r *sessionRun, args []string) error {
 		return err
 	}
 	if len(problems) > 0 {
-		return fmt.Errorf("%s has %d problems; `agent session repair` writes a mended copy", path, len(problems))
+		what := "1 problem"
+		if n := len(problems); n > 1 {
+			what = fmt.Sprintf("%d problems", n)
+		}
+		return fmt.Errorf("%s has %s; `agent session repair` writes a mended copy", path, what)
 	}
 	return nil
 }

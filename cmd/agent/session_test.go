@@ -236,6 +236,26 @@ func TestSessionExport(t *testing.T) {
 	if !reflect.DeepEqual(was["messages"], is["messages"]) {
 		t.Errorf("the exported path\n got %v\nwant %v", is, was)
 	}
+	// As pages, by flag, by format and by the file's name.
+	page := filepath.Join(t.TempDir(), "out.html")
+	if _, errs, code := agentSession(t, "", "export", path, "-o", page); code != exitDone {
+		t.Fatal(errs)
+	}
+	written, _ := os.ReadFile(page)
+	for _, flags := range [][]string{{"--html"}, {"--format", "html"}} {
+		if out, errs, code := agentSession(t, "", append([]string{"export", path}, flags...)...); code != exitDone || out != string(written) || !strings.HasPrefix(out, "<!doctype html>") {
+			t.Errorf("%v: exit %d, %s", flags, code, errs)
+		}
+	}
+	below, _, _ := agentSession(t, "", "export", path, "--subtree", string(ids["summary"]), "--format", "md")
+	if !strings.Contains(below, "something else") || strings.Contains(below, "because") {
+		t.Errorf("below the summary: %s", below)
+	}
+	for _, args := range [][]string{{"--html", "--format", "md"}, {"--entry", "root", "--subtree", "root"}} {
+		if _, _, code := agentSession(t, "", append([]string{"export", path}, args...)...); code != exitUsage {
+			t.Errorf("%v: exit %d", args, code)
+		}
+	}
 	if _, _, code := agentSession(t, "", "export", path, "-o", to); code != exitError {
 		t.Errorf("a file was written over: exit %d", code)
 	}

@@ -96,7 +96,7 @@ func (s Snapshot) forked(leaf ID, now time.Time, newID func() ID) ([][]byte, err
 			parent = st.fileID(kept[len(kept)-1])
 		}
 		if line = relink(line, parent); s.Class(n).Kind == (Compaction{}).kind() {
-			line = s.keepFrom(line, path, i)
+			line = s.keepFrom(line, path, i, 0)
 		}
 		lines, kept = append(lines, line), append(kept, n)
 	}
@@ -133,15 +133,16 @@ func relink(line []byte, parent ID) []byte {
 }
 
 // keepFrom maps the first kept entry of a compaction, at i on the path, to one
-// that the fork has: the first at or after it, so that the fork's context is the
-// original's. Where there is none, or it never was on the path, nothing is kept.
-func (s Snapshot) keepFrom(line []byte, path []tree.Node, i int) []byte {
+// that the copy has, which begins at from on the path: the first at or after it,
+// so that the copy's context is the original's. Where there is none, or it never
+// was on the path, nothing is kept.
+func (s Snapshot) keepFrom(line []byte, path []tree.Node, i, from int) []byte {
 	id, ok := unquote(member(line, "firstKeptEntryId"))
 	if !ok || id == "" {
 		return line
 	}
 	w := walk{s: s, path: path}
-	at := w.firstKept(i, ID(id))
+	at := max(w.firstKept(i, ID(id)), from)
 	for at < i && s.Class(path[at]).Kind == (Label{}).kind() {
 		at++
 	}

@@ -184,6 +184,12 @@ func TestExportBranch(t *testing.T) {
 	if want := "## You\n\nplan the parser\n\n## Agent\n\nrecursive descent?\n\n## You\n\nyes\n\n## Agent\n\ndone\n\n"; string(text) != want {
 		t.Errorf("Markdown:\n%s", text)
 	}
+	run(d, "/export-branch 00000002 below.html").Sees("Exported to " + filepath.Join(dir, "below.html"))
+	page, err := os.ReadFile(filepath.Join(dir, "below.html"))
+	must(err)
+	if text := string(page); strings.Contains(text, "plan the parser") || !strings.Contains(text, "no, a table") || !strings.Contains(text, "done") {
+		t.Errorf("the page of all below an entry:\n%s", page)
+	}
 	run(d, "/export-branch 00000004 way.md").Sees("already; name another")
 	run(d, "/export-branch 00000004 way.docx").Sees("says no format")
 	run(d, "/export-branch 00000004 way.jsonl").Sees("Exported")

@@ -103,6 +103,28 @@ func (w *inliner) text(n *ast.Text, style theme.Style, link string) {
 	}
 }
 
+// Text is what a piece of text says: escapes and entities resolved, and inert.
+func Text(n *ast.Text, raw []byte) string {
+	value := string(n.Segment.Value(raw))
+	if n.IsRaw() || !strings.ContainsAny(value, "\\&\t") {
+		return value
+	}
+	var b strings.Builder
+	for value != "" {
+		i := strings.IndexAny(value, "\\&\t")
+		if i < 0 {
+			i = len(value)
+		}
+		b.WriteString(value[:i])
+		if value = value[i:]; value != "" {
+			text, size := escape(value)
+			b.WriteString(text)
+			value = value[size:]
+		}
+	}
+	return b.String()
+}
+
 // escape resolves what text begins with: a backslash escape, an entity, or a
 // tab, and says how many bytes of the source it is.
 func escape(text string) (string, int) {
@@ -144,7 +166,7 @@ func (w *inliner) code(n *ast.CodeSpan, style theme.Style, link string) {
 // link adds the text of a link and, where that does not say it, its target.
 func (w *inliner) link(n ast.Node, dest string, style theme.Style) {
 	dest = inert.Line(dest)
-	target := webTarget(dest)
+	target := WebTarget(dest)
 	line, from := len(w.lines)-1, len(w.lines[len(w.lines)-1])
 	w.children(n, w.r.th.Link.On(style), target)
 	shown := len(w.lines)-1 > line
@@ -166,7 +188,7 @@ func (w *inliner) link(n ast.Node, dest string, style theme.Style) {
 func (w *inliner) autoLink(n *ast.AutoLink, style theme.Style) {
 	r := w.r
 	label := string(n.Label(r.raw))
-	s := rich.Span{Text: label, Style: r.th.Link.On(style), Link: webTarget(string(n.URL(r.raw)))}
+	s := rich.Span{Text: label, Style: r.th.Link.On(style), Link: WebTarget(string(n.URL(r.raw)))}
 	if i := strings.Index(r.src[r.at:], label); i >= 0 {
 		s.Src, s.N = r.at+i, len(label)
 		r.at += i + len(label)
@@ -195,9 +217,9 @@ func (w *inliner) html(n *ast.RawHTML, style theme.Style) {
 // maxTarget is how long the target of a hyperlink may be, in bytes.
 const maxTarget = 2000
 
-// webTarget gives the target of a hyperlink as the terminal may be told it:
-// http or https, printable ASCII. Empty for anything else.
-func webTarget(dest string) string {
+// WebTarget gives the target of a hyperlink as a terminal or a browser may be
+// told it: http or https, printable ASCII. Empty for anything else.
+func WebTarget(dest string) string {
 	u, err := url.Parse(dest)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return ""

@@ -23,7 +23,7 @@ func Render(src string, width int, th theme.Theme) []string {
 
 // Rows is [Render] of a text that is inert, with the marks that lead back to it.
 func Rows(src string, width int, th theme.Theme) []rich.Row {
-	doc, raw := parse(src)
+	doc, raw := Parse(src)
 	r := renderer{src: src, raw: raw, th: th, width: max(width, 1)}
 	return r.document(doc)
 }
@@ -42,8 +42,9 @@ var markdownParser = sync.OnceValue(func() parser.Parser {
 	)).Parser()
 })
 
-// parse reads a text. The bytes are what the document's segments lie in.
-func parse(src string) (doc ast.Node, raw []byte) {
+// Parse reads a text, which must be inert, for those who draw on something else
+// than a terminal. The bytes are what the document's segments lie in.
+func Parse(src string) (doc ast.Node, raw []byte) {
 	raw = []byte(src)
 	if hostile(src) {
 		return plainDocument(raw), raw

@@ -106,10 +106,10 @@ func (s *Stream) draw(width int) {
 	}
 	s.drawn, s.whole = s.raw.Len(), false
 	s.tail = inert.Text(s.raw.String()[s.closed:])
-	doc, raw := parse(s.tail)
+	doc, raw := Parse(s.tail)
 	if cut := closable(doc, s.tail); cut > 0 {
 		s.close(cut)
-		doc, raw = parse(s.tail)
+		doc, raw = Parse(s.tail)
 	}
 	r := renderer{src: s.tail, raw: raw, th: s.th, width: max(width, 1), base: s.closedText.Len(), code: s.code}
 	s.tailRows = r.document(doc)
@@ -130,7 +130,7 @@ func (s *Stream) tooSoon() bool {
 // close draws the tail up to a byte for the last time.
 func (s *Stream) close(cut int) {
 	head := s.tail[:cut]
-	doc, raw := parse(head)
+	doc, raw := Parse(head)
 	r := renderer{src: head, raw: raw, th: s.th, width: max(s.width, 1), base: s.closedText.Len()}
 	rows := r.document(doc)
 	if len(rows) > 0 && len(s.closedRows) > 0 {

@@ -16,12 +16,19 @@ import (
 	"banyan/internal/tui/theme"
 )
 
-// diffLine is one line of a diff.
-type diffLine struct {
-	op    byte // ' ', '+', '-', or '@' for where a hunk begins
-	text  string
-	num   int      // its number in the file, the old one for '-'
-	words [][2]int // bytes of text that changed, where its counterpart is known
+// DiffLine is one line of a diff.
+type DiffLine struct {
+	Op    byte // ' ', '+', '-', or '@' for where a hunk begins
+	Text  string
+	Num   int      // its number in the file, the old one for '-'
+	Words [][2]int // bytes of Text that changed, where its counterpart is known
+}
+
+// Diff reads a unified diff, with what changed within its lines.
+func Diff(text string) []DiffLine {
+	lines := parseDiff(text)
+	pairWords(lines)
+	return lines
 }
 
 // previewDiff is how many lines of a diff are shown while it is folded.
@@ -38,11 +45,11 @@ func (s *sheet) diff(v tool.Diff, b body) {
 	pairWords(lines)
 	gutter := 1
 	for _, l := range lines {
-		gutter = max(gutter, len(strconv.Itoa(l.num)))
+		gutter = max(gutter, len(strconv.Itoa(l.Num)))
 	}
 	lang := highlight.LangOf(v.Path)
 	for i, l := range lines {
-		if l.op == '@' {
+		if l.Op == '@' {
 			if i > 0 {
 				s.line([]rich.Span{rich.Chrome(blanks(gutter)+" ⋮", s.th.Hunk)}, s.body, noSign)
 			}
@@ -57,35 +64,35 @@ func (s *sheet) diff(v tool.Diff, b body) {
 
 // diffLine draws a line of a diff behind its number. Code that changed has its
 // colours where the change shows in the background.
-func (s *sheet) diffLine(l diffLine, lang string, gutter int) {
+func (s *sheet) diffLine(l DiffLine, lang string, gutter int) {
 	style, word, sign := s.th.Output, s.th.Output, "  "
-	switch l.op {
+	switch l.Op {
 	case '+':
 		style, word, sign = s.th.Added, s.th.AddedWord, "+ "
 	case '-':
 		style, word, sign = s.th.Removed, s.th.RemovedWord, "- "
 	}
 	filled := style.Bg != (theme.Color{})
-	runs := []highlight.Run{{Len: len(l.text)}}
+	runs := []highlight.Run{{Len: len(l.Text)}}
 	if filled {
-		runs = highlight.Lines(lang, l.text)[0]
+		runs = highlight.Lines(lang, l.Text)[0]
 	}
-	at := s.say(l.text)
+	at := s.say(l.Text)
 	var line []rich.Span
-	for done := 0; done < len(l.text); {
-		n, below := stretch(l.words, done, len(l.text), style, word)
+	for done := 0; done < len(l.Text); {
+		n, below := stretch(l.Words, done, len(l.Text), style, word)
 		n = min(n, runs[0].Len)
 		look := below
 		if filled && runs[0].Kind != highlight.Plain {
 			look = runs[0].Kind.Style(s.th).On(below)
 		}
-		line = rich.Tabs(line, l.text[done:done+n], look, at+done)
+		line = rich.Tabs(line, l.Text[done:done+n], look, at+done)
 		done += n
 		if runs[0].Len -= n; runs[0].Len == 0 {
 			runs = runs[1:]
 		}
 	}
-	number := fmt.Sprintf("%*d ", gutter, l.num)
+	number := fmt.Sprintf("%*d ", gutter, l.Num)
 	room := s.room(s.body + gutter + 3)
 	for _, part := range rich.Hard(line, room) {
 		row := append([]rich.Span{rich.Chrome(number, s.th.LineNumber), rich.Chrome(sign, style)}, part...)
@@ -112,8 +119,8 @@ func stretch(words [][2]int, at, end int, style, word theme.Style) (int, theme.S
 }
 
 // parseDiff reads the hunks of a unified diff. Headers of files are passed over.
-func parseDiff(text string) []diffLine {
-	var lines []diffLine
+func parseDiff(text string) []DiffLine {
+	var lines []DiffLine
 	before, after := 1, 1
 	for raw := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		op := byte(' ')
@@ -123,15 +130,15 @@ func parseDiff(text string) []diffLine {
 		switch op {
 		case '@':
 			before, after = hunk(raw, before, after)
-			lines = append(lines, diffLine{op: '@', text: raw})
+			lines = append(lines, DiffLine{Op: '@', Text: raw})
 		case '+':
-			lines = append(lines, diffLine{op: op, text: raw[1:], num: after})
+			lines = append(lines, DiffLine{Op: op, Text: raw[1:], Num: after})
 			after++
 		case '-':
-			lines = append(lines, diffLine{op: op, text: raw[1:], num: before})
+			lines = append(lines, DiffLine{Op: op, Text: raw[1:], Num: before})
 			before++
 		case ' ':
-			lines = append(lines, diffLine{op: op, text: strings.TrimPrefix(raw, " "), num: after})
+			lines = append(lines, DiffLine{Op: op, Text: strings.TrimPrefix(raw, " "), Num: after})
 			before, after = before+1, after+1
 		}
 	}
@@ -157,20 +164,20 @@ func hunk(raw string, before, after int) (int, int) {
 }
 
 // pairWords marks what changed in runs of removed lines that as many added ones follow.
-func pairWords(lines []diffLine) {
+func pairWords(lines []DiffLine) {
 	for i := 0; i < len(lines); {
 		minus := i
-		for minus < len(lines) && lines[minus].op == '-' {
+		for minus < len(lines) && lines[minus].Op == '-' {
 			minus++
 		}
 		plus := minus
-		for plus < len(lines) && lines[plus].op == '+' {
+		for plus < len(lines) && lines[plus].Op == '+' {
 			plus++
 		}
 		if n := minus - i; n > 0 && plus-minus == n {
 			for k := range n {
 				a, b := &lines[i+k], &lines[minus+k]
-				a.words, b.words = changedWords(a.text, b.text)
+				a.Words, b.Words = changedWords(a.Text, b.Text)
 			}
 		}
 		i = max(plus, i+1)

@@ -67,11 +67,11 @@ func TestParseDiff(t *testing.T) {
 	lines := parseDiff("@@ -3,2 +3,3 @@ func\n a\n-b\n+c\n+d\n@@ -20 +21 @@\n-x\n\\ No newline at end of file\n+x\n")
 	var got []string
 	for _, l := range lines {
-		if l.op == '@' {
+		if l.Op == '@' {
 			got = append(got, "@")
 			continue
 		}
-		got = append(got, strings.TrimSpace(string(l.op)+" ")+string(rune('0'+l.num/10))+string(rune('0'+l.num%10))+l.text)
+		got = append(got, strings.TrimSpace(string(l.Op)+" ")+string(rune('0'+l.Num/10))+string(rune('0'+l.Num%10))+l.Text)
 	}
 	if want := "@ 03a -04b +04c +05d @ -20x +21x"; strings.Join(got, " ") != want {
 		t.Errorf("got %q, want %q", strings.Join(got, " "), want)
