@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"encoding/json"
+
 	"banyan/internal/llm"
 	"banyan/internal/permission"
 	"banyan/internal/session"
@@ -85,7 +87,18 @@ type SetTools struct {
 // SetThinking chooses the thinking level for what follows; it is recorded.
 type SetThinking struct{ Level llm.ThinkingLevel }
 
-// SetPermission chooses the permission mode of the running program.
+// SetMode takes what follows on this path into a mode; it is recorded, and holds
+// again wherever the path is gone back to. "plan" has nothing changed; what
+// other names mean is their owners' business.
+type SetMode struct {
+	Mode string // empty or "none" for none
+	// Data is what the owner keeps with it, a JSON value, or nil. Where it is an
+	// object, models are told the text "instructions" in it while the mode holds.
+	Data json.RawMessage
+}
+
+// SetPermission chooses the permission mode of the running program. "plan" is a
+// mode of the path, too.
 type SetPermission struct{ Mode string }
 
 // SetLabel names an entry; empty Text takes the name away. The zero Target is the leaf.
@@ -169,6 +182,7 @@ func (PreferModel) isCommand()   {}
 func (Reconfigure) isCommand()   {}
 func (SetTools) isCommand()      {}
 func (SetThinking) isCommand()   {}
+func (SetMode) isCommand()       {}
 func (SetPermission) isCommand() {}
 func (SetLabel) isCommand()      {}
 func (SetName) isCommand()       {}

@@ -71,7 +71,7 @@ func (e *Engine) inspect() {
 	reserve, _ := e.sizes()
 	r := ContextReport{Window: e.info.Context, Reserve: reserve, Counted: snap.ContextUsage(snap.Leaf()).Context(), ratio: e.ratio(e.model)}
 	fixed := []ContextPart{
-		{ContextSystem, 1, r.tokens((len(e.cfg.System) - e.cfg.Instructions) / 4)},
+		{ContextSystem, 1, r.tokens((len(e.systemPrompt()) - e.cfg.Instructions) / 4)},
 		{ContextInstructions, 1, r.tokens(e.cfg.Instructions / 4)},
 		{ContextTools, len(e.tools()), r.tokens(toolTokens(e))},
 	}

@@ -114,6 +114,9 @@ type Engine struct {
 	waiting  []Submit               // follow-ups
 	more     map[string][]tool.Tool // of [SetTools], by source
 	met      []string               // instructions that tools met, to be told with the next request
+	mode     session.ModeChange     // that holds; without a name if none does
+	// recordedMode is the one that the session says at its leaf.
+	recordedMode session.ModeChange
 	// modeBefore is the permission mode before a path that is in plan mode was
 	// entered; empty while none is.
 	modeBefore string
@@ -319,6 +322,8 @@ func (e *Engine) handle(c Command) {
 		e.setTools(c)
 	case SetThinking:
 		e.setThinking(c.Level)
+	case SetMode:
+		e.setMode(c)
 	case SetPermission:
 		e.setPermission(c.Mode)
 	case SetLabel:

@@ -49,6 +49,7 @@ type State struct {
 	Offline       bool   // the embedded model answers
 	Thinking      llm.ThinkingLevel
 	Permission    string // mode
+	Mode          string // of the path; empty for none
 	ContextTokens int    // of the path at the leaf; 0 where it is not known
 	// ContextEstimated: ContextTokens was not all counted by the provider.
 	ContextEstimated bool

@@ -79,7 +79,7 @@ func (t turn) beforeStart(ctx context.Context) (system string, err error) {
 	o := &BeforeAgentStart{}
 	if t.hears(o.Name()) {
 		_ = t.do(func() error {
-			o.System, o.Session = t.cfg.System, t.session.Snapshot()
+			o.System, o.Session = t.Engine.systemPrompt(), t.session.Snapshot()
 			o.Prompt = t.lastPrompt()
 			return nil
 		})

@@ -57,33 +57,7 @@ func (e *Engine) restore(snap session.Snapshot, c session.Context) {
 		e.thinking = c.Thinking
 		e.tell(&ThinkingLevelSelect{c.Thinking, before})
 	}
-	e.followMode(c.Mode)
-}
-
-// planMode is the one mode that a path can ask for: a file never gives leave for more.
-const planMode = "plan"
-
-// followMode goes into plan mode where the path is in it, and back to the mode
-// before where the path is not and the user has not chosen otherwise.
-func (e *Engine) followMode(path string) {
-	policy := e.cfg.Policy
-	mode := policy.Mode()
-	if mode != planMode {
-		e.modeBefore = ""
-	}
-	switch {
-	case path == planMode && mode != planMode:
-		if err := policy.SetMode(planMode); err != nil {
-			e.notice(Failure, "%v", err)
-			return
-		}
-		e.modeBefore = mode
-	case path != planMode && e.modeBefore != "":
-		if err := policy.SetMode(e.modeBefore); err != nil {
-			e.notice(Failure, "%v", err)
-		}
-		e.modeBefore = ""
-	}
+	e.restoreMode(c)
 }
 
 // countUsage sums the path's usage beside the owner, because it reads all of it.

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"encoding/json"
+
 	"banyan/internal/llm"
 	"banyan/internal/session"
 )
@@ -116,6 +118,14 @@ type ModelSelect struct {
 // ThinkingLevelSelect: another thinking level holds from here on.
 type ThinkingLevelSelect struct{ Level, Previous llm.ThinkingLevel }
 
+// ModeSelect: another mode holds from here on, or another permission mode.
+type ModeSelect struct {
+	Mode       string          // of the path; empty for none
+	Data       json.RawMessage // that is kept with it; nil for none
+	Previous   string
+	Permission string // the permission mode
+}
+
 func (*SessionStart) Name() string         { return "session_start" }
 func (*SessionShutdown) Name() string      { return "session_shutdown" }
 func (*SessionBeforeSwitch) Name() string  { return "session_before_switch" }
@@ -128,6 +138,7 @@ func (*SessionBeforeCompact) Name() string { return "session_before_compact" }
 func (*SessionCompacting) Name() string    { return "session.compacting" }
 func (*SessionCompact) Name() string       { return "session_compact" }
 func (*ModelSelect) Name() string          { return "model_select" }
+func (*ModeSelect) Name() string           { return "mode_select" }
 func (*ThinkingLevelSelect) Name() string  { return "thinking_level_select" }
 
 // Occasions are the zero values of all occasions, in the order in which
@@ -140,6 +151,6 @@ func Occasions() []Occasion {
 		&Input{}, &BeforeAgentStart{}, &AgentStart{}, &AgentEnd{}, &Context{}, &TurnStart{}, &TurnEnd{},
 		&MessageStart{}, &MessageUpdate{}, &MessageEnd{},
 		&ToolCall{}, &ToolResult{}, &PermissionRequest{}, &UserBash{},
-		&ModelSelect{}, &ThinkingLevelSelect{}, &TaskStart{}, &TaskEnd{}, &Notification{},
+		&ModelSelect{}, &ThinkingLevelSelect{}, &ModeSelect{}, &TaskStart{}, &TaskEnd{}, &Notification{},
 	}
 }

@@ -59,7 +59,7 @@ func stale(snap session.Snapshot, c session.Context, i int) bool {
 }
 
 // fixed is what every request takes besides the conversation, as estimated.
-func (e *Engine) fixed() int { return (len(e.cfg.System)+3)/4 + toolTokens(e) }
+func (e *Engine) fixed() int { return (len(e.systemPrompt())+3)/4 + toolTokens(e) }
 
 // weigh measures the context at the leaf beside the owner, because it reads all of it.
 func (e *Engine) weigh() {

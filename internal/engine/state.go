@@ -58,6 +58,9 @@ func (e *Engine) account(d session.Data) {
 		}
 	case session.ModelChange:
 		e.recorded = session.ModelRef{Provider: d.Provider, Model: d.Model}
+	case session.ModeChange:
+		d.Mode = named(d.Mode)
+		e.recordedMode = d
 	case session.ThinkingChange:
 		e.recordedLevel = d.Level
 	case session.Compaction:
@@ -130,8 +133,8 @@ func (e *Engine) saveAs(path string) {
 	e.emitState()
 }
 
-// stateEntries are what must be recorded so that the session says which model
-// and thinking level the next prompt is for.
+// stateEntries are what must be recorded so that the session says which model,
+// thinking level and mode the next prompt is for.
 func (e *Engine) stateEntries() []session.Data {
 	var ds []session.Data
 	if e.recorded != e.model {
@@ -140,7 +143,7 @@ func (e *Engine) stateEntries() []session.Data {
 	if level := e.recordedLevel; level != e.thinking && !(level == "" && e.thinking == llm.ThinkingOff) {
 		ds = append(ds, session.ThinkingChange{Level: e.thinking})
 	}
-	return ds
+	return append(ds, e.modeEntries()...)
 }
 
 // chooseModel makes a model the one that answers. A model that cannot be used
@@ -191,13 +194,6 @@ func (e *Engine) setThinking(level llm.ThinkingLevel) {
 	e.emitState()
 }
 
-func (e *Engine) setPermission(mode string) {
-	if err := e.cfg.Policy.SetMode(mode); err != nil {
-		e.notice(Failure, "%v", err)
-	}
-	e.emitState()
-}
-
 func (e *Engine) setLabel(l SetLabel) {
 	target := l.Target
 	if target == "" {
@@ -213,7 +209,7 @@ func (e *Engine) setLabel(l SetLabel) {
 func (e *Engine) emitState() {
 	s := State{
 		Model: e.model, ModelName: e.info.Name, Offline: e.info.Offline, Thinking: e.thinking,
-		Permission: e.cfg.Policy.Mode(), ContextWindow: e.info.Context, Usage: e.usage,
+		Permission: e.cfg.Policy.Mode(), Mode: e.mode.Mode, ContextWindow: e.info.Context, Usage: e.usage,
 	}
 	if e.size.known {
 		s.ContextTokens, s.ContextEstimated = e.tokens(e.size), !e.size.exact()

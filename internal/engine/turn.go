@@ -277,7 +277,7 @@ func (t turn) build() (llm.Request, error) {
 	for _, m := range messages {
 		e.asked += summary.MessageTokens(m)
 	}
-	system := e.cfg.System
+	system := e.systemPrompt()
 	if t.system != "" {
 		system += "\n\n" + t.system
 	}

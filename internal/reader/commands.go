@@ -32,6 +32,7 @@ func commands() []command {
 		{"model", "<provider/model>", "choose the model", (*talk).model},
 		{"thinking", "<level>", "how much the model thinks", send(func(s string) engine.Command { return engine.SetThinking{Level: llm.ThinkingLevel(s)} })},
 		{"permissions", "<mode>", "what needs your approval: " + strings.Join(engine.Modes, ", "), send(func(s string) engine.Command { return engine.SetPermission{Mode: s} })},
+		{"mode", "<name>", "the mode of this branch: plan, or one of an extension; none leaves it", send(func(s string) engine.Command { return engine.SetMode{Mode: s} })},
 	}
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -13,8 +14,9 @@ type Context struct {
 	Leaf     ID
 	Model    ModelRef // zero if none was ever chosen
 	Thinking llm.ThinkingLevel
-	Mode     string
-	Rules    []string // injected stream rules
+	Mode     string          // empty or "none" for none
+	ModeData json.RawMessage // that its entry carries; nil for none
+	Rules    []string        // injected stream rules
 	Items    []Item
 }
 
@@ -113,7 +115,7 @@ func (w *walk) state(c *Context) {
 			if !mode {
 				var d ModeChange
 				if d, mode = w.data(n).(ModeChange); mode {
-					c.Mode = d.Mode
+					c.Mode, c.ModeData = d.Mode, d.Data
 				}
 			}
 		case "ttsr_injection":

@@ -57,8 +57,9 @@ func commands() []command {
 		{name: "login", aliases: []string{"connect"}, args: "[provider]", help: "connect a provider with its key", run: (*Model).login},
 		{name: "logout", args: "[provider]", help: "forget a provider's key", run: (*Model).logout},
 		{name: "thinking", aliases: []string{"effort"}, args: "[level]", help: "how much the model thinks", complete: thinkingLevels, run: (*Model).setThinking},
-		{name: "permissions", aliases: []string{"mode"}, args: "[mode]", help: "what needs your approval: ask, edits, plan, auto", complete: permissionModes, run: (*Model).setPermission},
+		{name: "permissions", args: "[mode]", help: "what needs your approval: ask, edits, plan, auto", complete: permissionModes, run: (*Model).setPermission},
 		{name: "plan", help: "look and plan only; again: as before", run: (*Model).togglePlan},
+		{name: "mode", args: "[name]", help: "the mode of this branch: plan, or one of an extension; none leaves it", complete: modeNames, run: (*Model).setMode},
 		{name: "trust", help: "let this folder's own instructions and settings count", run: (*Model).trust},
 		{name: "skills", help: "skills and prompts, where they are from, and which are not used and why", run: (*Model).showSkills},
 		{name: "role", args: "[name]", help: "give the agent a role; none takes it away", complete: roleNames, run: (*Model).setRole},
@@ -185,7 +186,12 @@ func (m *Model) completeCommand(query string) []editor.Candidate {
 	if c, ok := m.find(query[1:]); ok && "/"+c.name != query { // an alias, in full
 		found = append(found, editor.Candidate{Text: query, Detail: c.help, Done: true})
 	}
-	for _, match := range fuzzy.Rank(query[1:], len(all), func(i int) string { return all[i].name }, 0) {
+	ranked := fuzzy.Rank(query[1:], len(all), func(i int) string { return all[i].name }, 0)
+	if i := slices.IndexFunc(ranked, func(m fuzzy.Match) bool { return all[m.Index].name == query[1:] }); i > 0 { // in full: /mode before /model
+		whole := ranked[i]
+		ranked = slices.Insert(slices.Delete(ranked, i, i+1), 0, whole)
+	}
+	for _, match := range ranked {
 		c := all[match.Index]
 		candidate := editor.Candidate{Text: "/" + c.name, Detail: c.help, Done: true}
 		if c.args != "" {

@@ -158,16 +158,6 @@ func (m *Model) permit(mode string) {
 	m.hint("Permissions: " + mode + ", " + modeHelp[mode])
 }
 
-// togglePlan goes to planning and back to asking.
-func (m *Model) togglePlan(string) tea.Cmd {
-	if m.state.Permission == "plan" {
-		m.permit("ask")
-	} else {
-		m.permit("plan")
-	}
-	return nil
-}
-
 func permissionModes(*Model) []editor.Candidate {
 	candidates := words(engine.Modes...)
 	for i := range candidates {

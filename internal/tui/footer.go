@@ -51,6 +51,9 @@ func (m *Model) means() []segment {
 	if m.state.Unsaved > 0 {
 		segments = append(segments, segment{0, []rich.Span{rich.Chrome(fmt.Sprintf("%d unsaved", m.state.Unsaved), m.theme.Failure)}})
 	}
+	if mode := m.state.Mode; mode != "" && mode != m.state.Permission {
+		segments = append(segments, segment{1, []rich.Span{rich.Chrome(rich.TruncateText(inert.Line(mode), 20), m.theme.Accent)}})
+	}
 	if m.state.Permission != "" {
 		style := m.theme.Footer
 		if m.state.Permission != "ask" {
