@@ -298,6 +298,10 @@ func (e *Engine) begin() error {
 
 // handle does what a command says.
 func (e *Engine) handle(c Command) {
+	if shown, ok := c.(Event); ok { // passed on as it is
+		e.emit(shown)
+		return
+	}
 	switch c := c.(type) {
 	case Submit:
 		e.submit(c)
@@ -320,6 +324,12 @@ func (e *Engine) handle(c Command) {
 		e.cfg.Policy.Remember(c.Rules...)
 	case SetTools:
 		e.setTools(c)
+	case Append:
+		e.appendFor(c)
+	case Invoke:
+		e.tell(&c)
+	case DialogAnswer:
+		e.tell(&c)
 	case SetThinking:
 		e.setThinking(c.Level)
 	case SetMode:

@@ -34,9 +34,7 @@ func (t turn) admit(ctx context.Context, prompts []Submit, steers bool) (admitte
 			case asked != nil:
 				t.giveBack(prompts[i : i+1])
 				err = asked
-				if steers {
-					t.notice(Warning, "%v", asked)
-				}
+				t.notice(Warning, "%v", asked)
 			case !o.Handled:
 				s.Text, s.Images = o.Text, o.Images
 				if t.recordPrompt(s) && t.add(o.Add) {

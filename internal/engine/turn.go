@@ -86,8 +86,8 @@ func (e *Engine) startTurn(unseen ...Submit) {
 	t := turn{Engine: e, client: e.client, model: e.model, info: e.info}
 	e.heard = hearing{}
 	e.start("turn", func(ctx context.Context) error {
-		if n, err := t.admit(ctx, unseen, false); n == 0 && len(unseen) > 0 {
-			return err
+		if n, _ := t.admit(ctx, unseen, false); n == 0 && len(unseen) > 0 {
+			return ctx.Err() // why none was taken is said
 		}
 		return t.begin(ctx)
 	})

@@ -59,6 +59,8 @@ var allowed = map[string][]string{
 
 	// L4: what is written for others is drawn with parts of the screen.
 	"internal/export": {"internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/tui/inert", "internal/tui/highlight", "internal/tui/markdown", "internal/tui/transcript", "internal/tui/treeview"},
+	// Other people's programs: hooks of the engine, and senders of its commands.
+	"internal/extension": {"internal/engine", "internal/session", "internal/tool", "internal/permission", "internal/llm", "internal/sandbox"},
 
 	// L4: the screen knows data types and the engine's commands and events.
 	"internal/tui":            {"internal/slip", "internal/export", "internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/config", "internal/tui/..."},
