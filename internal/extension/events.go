@@ -161,6 +161,13 @@ type (
 		PreviousModel    string `json:"previousModelId,omitempty"`
 		Source           string `json:"source" jsonschema:"set, or restore where a path says it"`
 	}
+	// ModeEvent says that another mode holds from here on, or another permission mode.
+	ModeEvent struct {
+		Mode       string          `json:"mode" jsonschema:"of the path; empty for none"`
+		Data       json.RawMessage `json:"data,omitempty" jsonschema:"that is kept with it"`
+		Previous   string          `json:"previous"`
+		Permission string          `json:"permissionMode"`
+	}
 	// ThinkingEvent says that another thinking level holds from here on.
 	ThinkingEvent struct {
 		Level    string `json:"level"`
@@ -210,6 +217,9 @@ func sessionEvents() []event {
 		}),
 		tells(func(o *engine.ModelSelect) (ModelEvent, error) {
 			return ModelEvent{o.Model.Provider, o.Model.Model, o.Previous.Provider, o.Previous.Model, o.Source}, nil
+		}),
+		tells(func(o *engine.ModeSelect) (ModeEvent, error) {
+			return ModeEvent{o.Mode, o.Data, o.Previous, o.Permission}, nil
 		}),
 		tells(func(o *engine.ThinkingLevelSelect) (ThinkingEvent, error) {
 			return ThinkingEvent{string(o.Level), string(o.Previous)}, nil

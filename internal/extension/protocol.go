@@ -206,6 +206,12 @@ type SetName struct {
 	Name string `json:"name"`
 }
 
+// SetMode takes what follows on the path into a mode of the extension's.
+type SetMode struct {
+	Mode string          `json:"mode" jsonschema:"letters, digits, dots, dashes and underscores; empty for none"`
+	Data json.RawMessage `json:"data,omitempty" jsonschema:"kept with it; models are told the text instructions of an object while the mode holds"`
+}
+
 // Navigate moves the leaf, as choosing an entry in the tree does.
 type Navigate struct {
 	Target       string `json:"target" jsonschema:"id of an entry; empty: before the first one"`

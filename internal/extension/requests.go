@@ -78,6 +78,9 @@ func requests() []request {
 			return engine.SetLabel{Target: session.ID(l.Entry), Text: l.Label}
 		}),
 		sends("set_name", "name the session", func(_ *peer, n SetName) engine.Command { return engine.SetName{Name: n.Name} }),
+		sends("set_mode", "take what follows into a mode, or out of it", func(_ *peer, m SetMode) engine.Command {
+			return engine.SetMode{Mode: m.Mode, Data: m.Data}
+		}),
 		sends("navigate", "move the leaf", func(_ *peer, n Navigate) engine.Command {
 			return engine.Navigate{Target: session.ID(n.Target), At: n.At, Summarize: n.Summarize, Instructions: n.Instructions, Label: n.Label}
 		}),
