@@ -19,6 +19,7 @@ import (
 	"banyan/internal/session"
 	"banyan/internal/tool"
 	"banyan/internal/tui"
+	"banyan/internal/tui/termcap"
 	"banyan/internal/vcs"
 )
 
@@ -83,6 +84,9 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		Login:     s.roster.login,
 		Logout:    s.roster.logout,
 		Trust:     func(context.Context) (string, error) { return s.trustFolder(e) },
+		Doctor: func(ctx context.Context, caps termcap.Caps) ([]tui.Finding, error) {
+			return examine(ctx, s.opts, caps)
+		},
 
 		Templates: s.templates,
 		Skills:    func(context.Context) ([]tui.Fact, error) { return s.skillFacts(e), nil },

@@ -80,6 +80,7 @@ var allowed = map[string][]string{
 	"internal/headless":       {"internal/agent", "internal/result", "internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tui/inert"},
 
 	"internal/tui/inert/inerttest": {},
+	"internal/tui/termcap":         {},
 
 	"internal/reader": {"internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tui/inert"},
 

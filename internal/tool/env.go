@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -148,4 +149,14 @@ func (e *Env) knows(real string, data []byte) (seen, same bool) {
 	defer e.mu.Unlock()
 	old, seen := e.seen[real]
 	return seen, old == sum
+}
+
+// Program is the path of a program that commands would find; empty where there
+// is none.
+func Program(name string) string {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return ""
+	}
+	return path
 }

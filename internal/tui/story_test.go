@@ -652,7 +652,11 @@ func TestNotifiesOnlyWhoLooksElsewhere(t *testing.T) {
 
 func TestNotifiesAsTheTerminalUnderstands(t *testing.T) {
 	d := tuitest.New(t, func(o *tui.Options) { o.Notify = "auto" }).Open()
-	d.Send(tea.EnvMsg{"TERM=xterm-kitty"}).Send(tea.BlurMsg{}).Emit(engine.Finished{What: "turn"})
+	d.Send(tea.EnvMsg{"TERM=xterm-kitty"})
+	if raw := d.Raw(); !strings.Contains(raw, "a=q") {
+		t.Errorf("asked %q", raw)
+	}
+	d.Send(tea.BlurMsg{}).Emit(engine.Finished{What: "turn"})
 	if raw := d.Raw(); !strings.HasPrefix(raw, "\x1b]99;") {
 		t.Errorf("wrote %q", raw)
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"banyan/internal/tui/inert"
+	"banyan/internal/tui/termcap"
 	"banyan/internal/tui/theme"
 
 	tea "charm.land/bubbletea/v2"
@@ -23,6 +24,7 @@ type terminal struct {
 	wrap func(sequence string) string
 	// notify is the way of notifying that it is known to understand.
 	notify string
+	caps   termcap.Caps
 }
 
 // unknown is a terminal that has not said anything yet.
@@ -31,11 +33,13 @@ func unknown() terminal {
 }
 
 // heard takes a message of the terminal into account.
-func (m *Model) heard(msg tea.Msg) {
+func (m *Model) heard(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.EnvMsg:
+		m.terminal.caps = termcap.FromEnv(msg.Getenv)
 		m.terminal.wrap = wrapFor(msg.Getenv("TMUX") != "", msg.Getenv("STY") != "")
 		m.terminal.notify = notifies(msg.Getenv("TERM_PROGRAM"), msg.Getenv("TERM"))
+		return tea.Raw(m.terminal.caps.Query())
 	case tea.ColorProfileMsg:
 		m.terminal.profile = profileOf(msg.Profile)
 		m.setTheme(m.theme.Name)
@@ -45,7 +49,10 @@ func (m *Model) heard(msg tea.Msg) {
 		m.terminal.focused = true
 	case tea.BlurMsg:
 		m.terminal.focused = false
+	default:
+		m.terminal.caps.Heard(msg)
 	}
+	return nil
 }
 
 // profileOf is what the terminal can show, in the words of themes.

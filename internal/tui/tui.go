@@ -71,6 +71,7 @@ type Options struct {
 	Login         func(ctx context.Context, provider, key string) error
 	Logout        func(ctx context.Context, provider string) error
 	Trust         func(context.Context) (string, error) // of /trust; says what was done
+	Doctor        Examiner                              // of /doctor
 
 	History   func() ([]string, error) // prompts of other sessions, oldest first
 	Remember  func(prompt string) error
@@ -233,9 +234,8 @@ func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
 		m.say(engine.Failure, msg.Err.Error())
 		return nil
 	}
-	m.heard(msg)
 	_, cmd := m.editor.Update(msg)
-	cmds := []tea.Cmd{cmd}
+	cmds := []tea.Cmd{cmd, m.heard(msg)}
 	for _, o := range slices.Clone(m.overlays) {
 		cmds = append(cmds, m.tell(o, msg))
 	}

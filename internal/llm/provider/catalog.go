@@ -150,6 +150,30 @@ func (c *Catalog) hasKey(p Provider) bool {
 	return p.key != "" || p.keyless || c.credentials.Has(p.Name) || c.fromEnv(p.KeyEnv) != "" || c.fromEnv(p.TokenEnv) != ""
 }
 
+// KeyFrom says where the key of a provider is from: an environment variable, a
+// file, or that none is needed. It is empty where there is none. The key itself
+// is not looked at.
+func (c *Catalog) KeyFrom(name string) string {
+	p, err := c.Provider(name)
+	if err != nil {
+		return ""
+	}
+	for _, variable := range slices.Concat(p.KeyEnv, p.TokenEnv) {
+		if c.fromEnv([]string{variable}) != "" {
+			return variable
+		}
+	}
+	switch {
+	case c.credentials.Has(name):
+		return "agent login"
+	case p.key != "":
+		return "models.json"
+	case p.keyless:
+		return "no key is needed"
+	}
+	return ""
+}
+
 func (c *Catalog) fromEnv(names []string) string {
 	for _, name := range names {
 		if value := strings.TrimSpace(c.config.Env(name)); value != "" {
