@@ -5,11 +5,7 @@ import (
 	"iter"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"banyan/internal/llm"
 	"banyan/internal/llm/httpx"
@@ -40,52 +36,33 @@ func New(c Config) llm.Client {
 	if c.BaseURL == "" {
 		c.BaseURL = "https://api.anthropic.com"
 	}
-	cl := &client{Config: c}
-	cl.sdk = sync.OnceValue(cl.connect)
-	return cl
+	c.BaseURL = strings.TrimSuffix(strings.TrimRight(c.BaseURL, "/"), "/v1")
+	return &client{c, httpx.NewClient(httpx.Options{
+		Provider: c.Provider, Secrets: httpx.Secrets(c.Headers, c.Key, c.Token), Base: c.HTTP,
+		Want: httpx.EventStream, FirstByte: c.FirstByte, Idle: c.Idle,
+	})}
 }
 
 type client struct {
 	Config
-	sdk func() sdk.Client
-}
-
-// connect makes the SDK's client, when it is first needed.
-func (c *client) connect() sdk.Client {
-	o := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(), // provider.Catalog reads the environment, for all alike
-		option.WithoutOpenTelemetry(),
-		option.WithMaxRetries(0),
-		option.WithBaseURL(strings.TrimSuffix(strings.TrimRight(c.BaseURL, "/"), "/v1")),
-		option.WithHTTPClient(httpx.NewClient(httpx.Options{
-			Provider: c.Provider, Secrets: httpx.Secrets(c.Headers, c.Key, c.Token), Base: c.HTTP,
-			Want: httpx.EventStream, FirstByte: c.FirstByte, Idle: c.Idle,
-		})),
-	}
-	switch {
-	case c.Key != "":
-		o = append(o, option.WithAPIKey(c.Key))
-	case c.Token != "":
-		o = append(o, option.WithAuthToken(c.Token))
-	}
-	for name, value := range c.Headers {
-		o = append(o, option.WithHeader(name, value))
-	}
-	return sdk.NewClient(o...)
+	http *http.Client
 }
 
 // Stream implements [llm.Client].
 func (c *client) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	headers := map[string]string{"Anthropic-Version": version}
+	switch {
+	case c.Key != "":
+		headers["X-Api-Key"] = c.Key
+	case c.Token != "":
+		headers["Authorization"] = "Bearer " + c.Token
+	}
 	return httpx.Answer(ctx, httpx.Source{
 		Provider: c.Provider,
 		Secrets:  httpx.Secrets(c.Headers, c.Key, c.Token),
-		Decoder:  func() httpx.Decoder { return &decoder{provider: c.Provider, blocks: map[int64]*block{}} },
+		Decoder:  func() httpx.Decoder { return &decoder{provider: c.Provider, blocks: map[int]*openBlock{}} },
 		Open: func(ctx context.Context) (*http.Response, error) {
-			var res *http.Response
-			cl := c.sdk()
-			err := cl.Post(ctx, "v1/messages", c.params(req), &res,
-				option.WithJSONSet("stream", true), option.WithHeader("Accept", httpx.EventStream))
-			return res, err
+			return httpx.Post(ctx, c.http, c.BaseURL+"/v1/messages", c.body(req), headers, c.Headers)
 		},
 	})
 }

@@ -1,11 +1,9 @@
 package anthropic
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"banyan/internal/llm"
 	"banyan/internal/llm/httpx"
@@ -17,16 +15,16 @@ import (
 // so that a number that is used again is another block.
 type decoder struct {
 	provider string
-	blocks   map[int64]*block // by the server's number, open ones
-	next     int              // our next number
+	blocks   map[int]*openBlock // by the server's number, open ones
+	next     int                // our next number
 	started  bool
 	usage    llm.Usage
-	reason   sdk.StopReason
+	reason   string
 	refusal  string
 	called   bool // a call was closed
 }
 
-type block struct {
+type openBlock struct {
 	number int
 	kind   string
 	input  string // a call's arguments that came with its start
@@ -35,8 +33,8 @@ type block struct {
 
 // Event implements [httpx.Decoder].
 func (d *decoder) Event(raw httpx.Event, emit func(llm.Event)) (terminal bool, err error) {
-	var ev sdk.MessageStreamEventUnion
-	if err := json.Unmarshal(raw.Data, &ev); err != nil {
+	var ev event
+	if err := httpx.Decode(raw.Data, &ev); err != nil {
 		return false, err
 	}
 	if !d.started && ev.Type != "message_start" && ev.Type != "error" && ev.Type != "ping" {
@@ -44,9 +42,9 @@ func (d *decoder) Event(raw httpx.Event, emit func(llm.Event)) (terminal bool, e
 	}
 	switch ev.Type {
 	case "message_start":
-		return false, d.start(ev.Message, emit)
+		return false, d.start(ev.Message.ID, ev.Message.Usage, emit)
 	case "content_block_start":
-		return false, d.open(ev, emit)
+		return false, d.begin(ev, emit)
 	case "content_block_delta":
 		return false, d.delta(ev, emit)
 	case "content_block_stop":
@@ -64,28 +62,25 @@ func (d *decoder) Event(raw httpx.Event, emit func(llm.Event)) (terminal bool, e
 // End implements [httpx.Decoder]: without message_stop an answer is never whole.
 func (d *decoder) End(func(llm.Event)) (bool, error) { return false, nil }
 
-func (d *decoder) start(m sdk.Message, emit func(llm.Event)) error {
+func (d *decoder) start(id string, u usage, emit func(llm.Event)) error {
 	if d.started {
 		return errors.New("it starts twice")
 	}
 	d.started = true
-	emit(llm.Start{ResponseID: m.ID})
+	emit(llm.Start{ResponseID: id})
 	d.usage = llm.Usage{
-		Input:      tokens(m.Usage.InputTokens),
-		Output:     tokens(m.Usage.OutputTokens),
-		CacheRead:  tokens(m.Usage.CacheReadInputTokens),
-		CacheWrite: tokens(m.Usage.CacheCreationInputTokens),
+		Input: tokens(u.Input), Output: tokens(u.Output), CacheRead: tokens(u.CacheRead), CacheWrite: tokens(u.CacheWrite),
 	}
 	d.report(emit)
 	return nil
 }
 
-func (d *decoder) open(ev sdk.MessageStreamEventUnion, emit func(llm.Event)) error {
+func (d *decoder) begin(ev event, emit func(llm.Event)) error {
 	if d.blocks[ev.Index] != nil {
 		return fmt.Errorf("block %d starts twice", ev.Index)
 	}
 	start := ev.ContentBlock
-	b := &block{number: d.next, kind: start.Type}
+	b := &openBlock{number: d.next, kind: start.Type}
 	d.next++
 	d.blocks[ev.Index] = b
 	switch start.Type {
@@ -100,13 +95,13 @@ func (d *decoder) open(ev sdk.MessageStreamEventUnion, emit func(llm.Event)) err
 	case "redacted_thinking":
 		emit(llm.ThinkingDelta{Block: b.number, Signature: start.Data, Redacted: true})
 	case "tool_use":
-		b.input = start.JSON.Input.Raw()
+		b.input = string(start.Input)
 		emit(llm.CallDelta{Block: b.number, ID: start.ID, Name: start.Name})
 	}
 	return nil
 }
 
-func (d *decoder) delta(ev sdk.MessageStreamEventUnion, emit func(llm.Event)) error {
+func (d *decoder) delta(ev event, emit func(llm.Event)) error {
 	b := d.blocks[ev.Index]
 	if b == nil {
 		return fmt.Errorf("a piece belongs to block %d, which is not open", ev.Index)
@@ -128,7 +123,7 @@ func (d *decoder) delta(ev sdk.MessageStreamEventUnion, emit func(llm.Event)) er
 	return nil // citations, and what is yet to be invented
 }
 
-func (d *decoder) close(index int64, emit func(llm.Event)) {
+func (d *decoder) close(index int, emit func(llm.Event)) {
 	b := d.blocks[index]
 	delete(d.blocks, index)
 	if b == nil || b.kind != "tool_use" {
@@ -141,24 +136,17 @@ func (d *decoder) close(index int64, emit func(llm.Event)) {
 	emit(llm.CallDone{Block: b.number})
 }
 
-func (d *decoder) messageDelta(ev sdk.MessageStreamEventUnion, emit func(llm.Event)) {
+func (d *decoder) messageDelta(ev event, emit func(llm.Event)) {
 	if ev.Delta.StopReason != "" {
 		d.reason, d.refusal = ev.Delta.StopReason, ev.Delta.StopDetails.Explanation
 	}
 	// The numbers are cumulative; those that are missing stay as they were.
-	u := ev.Usage
-	if u.JSON.OutputTokens.Valid() {
-		d.usage.Output = tokens(u.OutputTokens)
+	if ev.Usage.Output != nil {
+		d.usage.Output = tokens(ev.Usage.Output)
 	}
-	if u.JSON.InputTokens.Valid() && u.InputTokens > 0 {
-		d.usage.Input = tokens(u.InputTokens)
-	}
-	if u.JSON.CacheReadInputTokens.Valid() && u.CacheReadInputTokens > 0 {
-		d.usage.CacheRead = tokens(u.CacheReadInputTokens)
-	}
-	if u.JSON.CacheCreationInputTokens.Valid() && u.CacheCreationInputTokens > 0 {
-		d.usage.CacheWrite = tokens(u.CacheCreationInputTokens)
-	}
+	d.usage.Input = cmp.Or(tokens(ev.Usage.Input), d.usage.Input)
+	d.usage.CacheRead = cmp.Or(tokens(ev.Usage.CacheRead), d.usage.CacheRead)
+	d.usage.CacheWrite = cmp.Or(tokens(ev.Usage.CacheWrite), d.usage.CacheWrite)
 	d.report(emit)
 }
 
@@ -174,9 +162,9 @@ func (d *decoder) stop(emit func(llm.Event)) error {
 	switch d.reason {
 	case "":
 		return errors.New("it gives no reason for its end")
-	case sdk.StopReasonRefusal:
+	case stopRefusal:
 		return httpx.Refusal(d.provider, d.refusal)
-	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
+	case stopLength, stopWindow:
 		done.Reason = llm.StopLength
 	default:
 		if d.called {
@@ -189,17 +177,16 @@ func (d *decoder) stop(emit func(llm.Event)) error {
 
 // fault is an error that came after the answer had begun.
 func (d *decoder) fault(data []byte) error {
-	var body sdk.ErrorResponse
-	if err := json.Unmarshal(data, &body); err != nil {
+	var body fault
+	if err := httpx.Decode(data, &body); err != nil {
 		return err
 	}
 	return httpx.Fault(d.provider, "", 200, body.Error.Type, body.Error.Message)
 }
 
-// tokens makes a count of what a server says is one.
-func tokens(n int64) int {
-	if n < 0 || n > 1e9 {
+func tokens(n *float64) int {
+	if n == nil {
 		return 0
 	}
-	return int(n)
+	return httpx.Tokens(*n)
 }

@@ -2,10 +2,6 @@ package anthropic
 
 import (
 	"cmp"
-	"encoding/json"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"banyan/internal/llm"
 )
@@ -21,8 +17,8 @@ const (
 // leastBudget is the smallest thinking budget that the API takes.
 const leastBudget = 1024
 
-// params translates a request.
-func (c *client) params(req llm.Request) sdk.MessageNewParams {
+// body translates a request.
+func (c *client) body(req llm.Request) request {
 	var model llm.Model
 	if c.Model != nil {
 		model = c.Model(req.Model)
@@ -36,31 +32,32 @@ func (c *client) params(req llm.Request) sdk.MessageNewParams {
 		API: API, Provider: c.Provider, Model: req.Model,
 		Images: model.Images || model.ID == "", MaxID: 64,
 	})
-	p := sdk.MessageNewParams{
+	r := request{
 		Model:     req.Model,
-		MaxTokens: int64(cmp.Or(req.MaxTokens, model.Output, output)),
+		MaxTokens: cmp.Or(req.MaxTokens, model.Output, output),
 		Messages:  turns(messages),
 		Tools:     tools(req.Tools),
+		Stream:    true,
 	}
 	if req.System != "" {
-		p.System = []sdk.TextBlockParam{{Text: req.System, CacheControl: sdk.NewCacheControlEphemeralParam()}}
+		r.System = []block{{Type: "text", Text: req.System, CacheControl: marked()}}
 	}
-	cacheTurns(p.Messages)
-	think(&p, model, req.Thinking, messages)
-	return p
+	cacheTurns(r.Messages)
+	think(&r, model, req.Thinking, messages)
+	return r
 }
 
 // turns puts consecutive messages of one side into one: all results of a
 // message's calls stand in one user message, before any text.
-func turns(messages []llm.Message) []sdk.MessageParam {
-	var out []sdk.MessageParam
+func turns(messages []llm.Message) []message {
+	out := []message{}
 	for _, m := range messages {
-		role := sdk.MessageParamRoleUser
+		role := roleUser
 		if m.Role == llm.Assistant {
-			role = sdk.MessageParamRoleAssistant
+			role = roleAssistant
 		}
 		if len(out) == 0 || out[len(out)-1].Role != role {
-			out = append(out, sdk.MessageParam{Role: role})
+			out = append(out, message{Role: role})
 		}
 		last := &out[len(out)-1]
 		if m.Role == llm.ToolResult {
@@ -74,57 +71,42 @@ func turns(messages []llm.Message) []sdk.MessageParam {
 	return out
 }
 
-func content(b llm.Block) sdk.ContentBlockParamUnion {
+func content(b llm.Block) block {
 	switch b := b.(type) {
 	case llm.Text:
-		return sdk.NewTextBlock(b.Text)
+		return block{Type: "text", Text: b.Text}
 	case llm.Image:
-		return sdk.NewImageBlockBase64(b.MIME, b.Data)
+		return block{Type: "image", Source: &source{Data: b.Data, MediaType: b.MIME, Type: "base64"}}
 	case llm.ToolCall:
-		return sdk.NewToolUseBlock(b.ID, b.Arguments, b.Name)
+		return block{Type: "tool_use", ID: b.ID, Name: b.Name, Input: b.Arguments}
 	case llm.Thinking:
 		if b.Redacted {
-			return sdk.NewRedactedThinkingBlock(b.Signature)
+			return block{Type: "redacted_thinking", Data: b.Signature}
 		}
-		return sdk.NewThinkingBlock(b.Signature, b.Text)
+		return block{Type: "thinking", Thinking: &b.Text, Signature: b.Signature}
 	}
-	return sdk.NewTextBlock("[unknown content]")
+	return block{Type: "text", Text: "[unknown content]"}
 }
 
-func result(m llm.Message) sdk.ContentBlockParamUnion {
-	r := sdk.ToolResultBlockParam{ToolUseID: m.CallID}
-	if m.IsError {
-		r.IsError = sdk.Bool(true)
-	}
+func result(m llm.Message) block {
+	r := block{Type: "tool_result", ToolUseID: m.CallID, IsError: m.IsError}
 	for _, b := range m.Content {
-		var part sdk.ToolResultBlockParamContentUnion
-		switch c := content(b); {
-		case c.OfText != nil:
-			part.OfText = c.OfText
-		case c.OfImage != nil:
-			part.OfImage = c.OfImage
-		default:
-			continue
+		if c := content(b); c.Type == "text" || c.Type == "image" {
+			r.Content = append(r.Content, c)
 		}
-		r.Content = append(r.Content, part)
 	}
-	return sdk.ContentBlockParamUnion{OfToolResult: &r}
+	return r
 }
 
 // tools are the tools with their schemas as they are, the last one marked for
 // the cache.
-func tools(specs []llm.ToolSpec) []sdk.ToolUnionParam {
-	var out []sdk.ToolUnionParam
-	for i, s := range specs {
-		t := sdk.ToolParam{
-			Name:        s.Name,
-			Description: sdk.String(s.Description),
-			InputSchema: param.Override[sdk.ToolInputSchemaParam](json.RawMessage(s.Schema)),
-		}
-		if i == len(specs)-1 {
-			t.CacheControl = sdk.NewCacheControlEphemeralParam()
-		}
-		out = append(out, sdk.ToolUnionParam{OfTool: &t})
+func tools(specs []llm.ToolSpec) []tool {
+	var out []tool
+	for _, s := range specs {
+		out = append(out, tool{Name: s.Name, Description: s.Description, InputSchema: s.Schema})
+	}
+	if len(out) > 0 {
+		out[len(out)-1].CacheControl = marked()
 	}
 	return out
 }
@@ -132,22 +114,18 @@ func tools(specs []llm.ToolSpec) []sdk.ToolUnionParam {
 // cacheTurns marks the ends of the last two turns of the user: the newest is
 // written to the cache, the one before is where this request reads from. With
 // system and tools these are the four marks that the API takes.
-func cacheTurns(messages []sdk.MessageParam) {
+func cacheTurns(messages []message) {
 	left := 2
 	for i := len(messages) - 1; i >= 0 && left > 0; i-- {
-		m := messages[i]
-		if m.Role != sdk.MessageParamRoleUser || len(m.Content) == 0 {
-			continue
-		}
-		if mark := m.Content[len(m.Content)-1].GetCacheControl(); mark != nil {
-			*mark = sdk.NewCacheControlEphemeralParam()
+		if m := messages[i]; m.Role == roleUser && len(m.Content) > 0 {
+			m.Content[len(m.Content)-1].CacheControl = marked()
 			left--
 		}
 	}
 }
 
 // think asks for reasoning in the way that the model knows.
-func think(p *sdk.MessageNewParams, model llm.Model, asked llm.ThinkingLevel, messages []llm.Message) {
+func think(r *request, model llm.Model, asked llm.ThinkingLevel, messages []llm.Message) {
 	level := model.Level(asked)
 	if model.ID == "" {
 		level = asked // unknown: the user should know
@@ -157,34 +135,28 @@ func think(p *sdk.MessageNewParams, model llm.Model, asked llm.ThinkingLevel, me
 		switch {
 		case !model.CanStop():
 		case model.Reasoning == llm.ReasoningBetween:
-			p.Thinking.OfBetweenTools = &sdk.ThinkingConfigBetweenToolsParam{}
+			r.Thinking = &thinking{Type: "between_tools"}
 		default:
-			p.Thinking.OfDisabled = &sdk.ThinkingConfigDisabledParam{}
+			r.Thinking = &thinking{Type: "disabled"}
 		}
 	case model.Reasoning == llm.ReasoningAdaptive || model.Reasoning == llm.ReasoningBetween:
-		p.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
-		p.OutputConfig.Effort = effort(level)
+		r.Thinking = &thinking{Type: "adaptive", Display: "summarized"}
+		r.OutputConfig = &outputConfig{Effort: effort(level)}
 	case midTurn(messages):
 		// A turn that was begun without thinking cannot go on with a budget:
 		// the API wants the calls' message to begin with a thinking block.
 	default:
-		budget := min(int64(level.Budget()), p.MaxTokens-leastBudget)
-		if budget >= leastBudget {
-			p.Thinking = sdk.ThinkingConfigParamOfEnabled(budget)
+		if budget := min(level.Budget(), r.MaxTokens-leastBudget); budget >= leastBudget {
+			r.Thinking = &thinking{Type: "enabled", BudgetTokens: budget}
 		}
 	}
 }
 
-func effort(level llm.ThinkingLevel) sdk.OutputConfigEffort {
-	switch level {
-	case llm.ThinkingMinimal, llm.ThinkingLow:
-		return sdk.OutputConfigEffortLow
-	case llm.ThinkingMedium:
-		return sdk.OutputConfigEffortMedium
-	case llm.ThinkingXHigh:
-		return sdk.OutputConfigEffortXhigh
+func effort(level llm.ThinkingLevel) string {
+	if level == llm.ThinkingMinimal {
+		return string(llm.ThinkingLow)
 	}
-	return sdk.OutputConfigEffortHigh
+	return string(level)
 }
 
 // midTurn says whether the conversation stands at tool results whose calls

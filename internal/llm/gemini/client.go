@@ -1,13 +1,9 @@
 package gemini
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"iter"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -62,28 +58,11 @@ func (c *client) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Even
 }
 
 func (c *client) send(ctx context.Context, req llm.Request) (*http.Response, error) {
-	body, err := json.Marshal(c.body(req))
-	if err != nil {
-		return nil, err
-	}
 	// Models are named "gemini-…" or, tuned, "tunedModels/…".
 	model := req.Model
 	if !strings.Contains(model, "/") {
 		model = "models/" + model
 	}
-	address, err := url.Parse(c.BaseURL + "/v1beta/" + model + ":streamGenerateContent?alt=sse")
-	if err != nil {
-		return nil, fmt.Errorf("the base URL %q is not one: %w", c.BaseURL, err)
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address.String(), bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", httpx.EventStream)
-	r.Header.Set("X-Goog-Api-Key", c.Key)
-	for name, value := range c.Headers {
-		r.Header.Set(name, value)
-	}
-	return c.http.Do(r)
+	return httpx.Post(ctx, c.http, c.BaseURL+"/v1beta/"+model+":streamGenerateContent?alt=sse", c.body(req),
+		map[string]string{"X-Goog-Api-Key": c.Key}, c.Headers)
 }

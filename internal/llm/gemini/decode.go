@@ -121,18 +121,10 @@ func (d *decoder) End(emit func(llm.Event)) (whole bool, err error) {
 
 func (u usageMetadata) usage() llm.Usage {
 	out := llm.Usage{
-		Output:    tokens(u.Candidates) + tokens(u.Thoughts),
-		CacheRead: tokens(u.Cached),
+		Output:    httpx.Tokens(u.Candidates) + httpx.Tokens(u.Thoughts),
+		CacheRead: httpx.Tokens(u.Cached),
 	}
-	out.Input = max(0, tokens(u.Prompt)+tokens(u.ToolUsePrompt)-out.CacheRead)
+	out.Input = max(0, httpx.Tokens(u.Prompt)+httpx.Tokens(u.ToolUsePrompt)-out.CacheRead)
 	out.Total = out.Input + out.Output + out.CacheRead
 	return out
-}
-
-// tokens makes a count of what a server says is one.
-func tokens(n float64) int {
-	if !(n >= 0 && n <= 1e9) {
-		return 0
-	}
-	return int(n)
 }

@@ -6,10 +6,10 @@
 //
 //	provider's decoder ◀─ [Event] ◀─ [Reader] ◀─ watched body ◀─ transport
 //
-// What the vendors' SDKs do not do is done here, once: idle time-outs (any byte
-// counts), the demand for a terminal event, checking that the answer is a
-// stream at all, redirects that never leave the origin, and keys that never
-// reach an error's text.
+// What is the same for all is done here, once: idle time-outs (any byte counts),
+// the demand for a terminal event, checking that the answer is a stream at all,
+// redirects that never leave the origin, and keys that never reach an error's
+// text.
 //
 // It knows no provider's protocol and does not retry: see [llm.WithRetry].
 package httpx

@@ -1,11 +1,10 @@
 package openai
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
-	"strings"
-
-	sdk "github.com/openai/openai-go/v3"
 
 	"banyan/internal/llm"
 	"banyan/internal/llm/httpx"
@@ -17,10 +16,10 @@ import (
 // kind of what comes changes. Calls are closed by the reason to stop.
 type chatDecoder struct {
 	provider string
-	calls    map[int64]*call // by the server's index, the newest of each
-	open     []*call         // in order
-	number   int             // of the current block of text or thinking
-	kind     string          // of it: "text", a name of reasoning, or "" for none
+	calls    map[int]*call // by the server's index, the newest of each
+	open     []*call       // in order
+	number   int           // of the current block of text or thinking
+	kind     string        // of it: "text", a name of reasoning, or "" for none
 	next     int
 	started  bool
 	reason   string
@@ -38,8 +37,8 @@ func (d *chatDecoder) Event(raw httpx.Event, emit func(llm.Event)) (terminal boo
 	if string(raw.Data) == "[DONE]" {
 		return true, d.end(emit)
 	}
-	var chunk sdk.ChatCompletionChunk
-	err = json.Unmarshal(raw.Data, &chunk)
+	var chunk chatChunk
+	err = httpx.Decode(raw.Data, &chunk)
 	switch {
 	case err != nil && d.reason != "":
 		return d.End(emit) // what follows the end says nothing
@@ -53,8 +52,8 @@ func (d *chatDecoder) Event(raw httpx.Event, emit func(llm.Event)) (terminal boo
 		d.started = true
 		emit(llm.Start{ResponseID: chunk.ID})
 	}
-	if u, ok := chatUsage(chunk); ok {
-		emit(llm.UsageUpdate{Usage: u})
+	if u := cmp.Or(chunk.Usage, chunk.Groq.Usage); u != nil {
+		emit(llm.UsageUpdate{Usage: u.usage()})
 	}
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 || d.reason != "" {
@@ -81,35 +80,34 @@ func (d *chatDecoder) End(emit func(llm.Event)) (bool, error) {
 }
 
 // fault finds an error in a chunk, which has no form that all agree on.
-func (d *chatDecoder) fault(chunk sdk.ChatCompletionChunk) error {
-	field, ok := chunk.JSON.ExtraFields["error"]
-	if !ok || field.Raw() == "null" {
+func (d *chatDecoder) fault(chunk chatChunk) error {
+	if len(chunk.Error) == 0 || string(chunk.Error) == "null" {
 		return nil
 	}
 	var body struct {
 		Type, Message string
 		Code          any
 	}
-	if json.Unmarshal([]byte(field.Raw()), &body) != nil {
-		_ = json.Unmarshal([]byte(field.Raw()), &body.Message)
+	if json.Unmarshal(chunk.Error, &body) != nil {
+		_ = json.Unmarshal(chunk.Error, &body.Message)
 	}
 	code, _ := body.Code.(string)
 	return fault(d.provider, code, body.Type, body.Message)
 }
 
-func (d *chatDecoder) delta(delta sdk.ChatCompletionChunkChoiceDelta, emit func(llm.Event)) {
-	for _, name := range reasoningFields {
-		var text string
-		field, ok := delta.JSON.ExtraFields[name]
-		if ok && json.Unmarshal([]byte(field.Raw()), &text) == nil && text != "" {
-			d.think(name, text, emit)
-			break // servers that send both names send the same text
-		}
+func (d *chatDecoder) delta(delta chatDelta, emit func(llm.Event)) {
+	switch { // servers that send both names send the same text
+	case delta.ReasoningContent != "":
+		d.think(reasoningContent, delta.ReasoningContent, emit)
+	case delta.Reasoning != "":
+		d.think(reasoning, delta.Reasoning, emit)
 	}
-	if raw := delta.JSON.Content.Raw(); strings.HasPrefix(raw, "[") {
-		d.parts(raw, emit)
+	if bytes.HasPrefix(delta.Content, []byte("[")) {
+		d.parts(delta.Content, emit)
 	} else {
-		d.text(delta.Content+delta.Refusal, emit)
+		var text string
+		_ = json.Unmarshal(delta.Content, &text) // null, or nothing
+		d.text(text+delta.Refusal, emit)
 	}
 	for _, c := range delta.ToolCalls {
 		d.call(c, emit)
@@ -117,12 +115,12 @@ func (d *chatDecoder) delta(delta sdk.ChatCompletionChunkChoiceDelta, emit func(
 }
 
 // parts is content as a list, in which Mistral's models think.
-func (d *chatDecoder) parts(raw string, emit func(llm.Event)) {
+func (d *chatDecoder) parts(raw json.RawMessage, emit func(llm.Event)) {
 	var parts []struct {
 		Type, Text string
 		Thinking   []struct{ Text string }
 	}
-	_ = json.Unmarshal([]byte(raw), &parts)
+	_ = json.Unmarshal(raw, &parts)
 	for _, p := range parts {
 		for _, t := range p.Thinking {
 			d.think("thinking", t.Text, emit)
@@ -156,50 +154,35 @@ func (d *chatDecoder) begin(kind string) {
 
 // call takes a piece of a call. Some servers give every call the index 0 and
 // a new id.
-func (d *chatDecoder) call(piece sdk.ChatCompletionChunkChoiceDeltaToolCall, emit func(llm.Event)) {
+func (d *chatDecoder) call(piece chatCallDelta, emit func(llm.Event)) {
 	d.kind = ""
-	c := d.calls[piece.Index]
-	if c == nil || piece.ID != "" && c.id != "" && piece.ID != c.id {
+	c, id := d.calls[piece.Index], string(piece.ID)
+	if c == nil || id != "" && c.id != "" && id != c.id {
 		c = &call{number: d.next}
 		d.next++
 		d.calls[piece.Index] = c
 		d.open = append(d.open, c)
 	}
-	ev := llm.CallDelta{Block: c.number, Name: piece.Function.Name, Arguments: piece.Function.Arguments}
+	ev := llm.CallDelta{Block: c.number, Name: piece.Function.Name, Arguments: string(piece.Function.Arguments)}
 	if c.id == "" {
-		c.id, ev.ID = piece.ID, piece.ID
+		c.id, ev.ID = id, id
 	}
 	emit(ev)
 }
 
-// chatUsage reads the usage, wherever it is.
-func chatUsage(chunk sdk.ChatCompletionChunk) (llm.Usage, bool) {
-	raw := chunk.Usage
-	if !chunk.JSON.Usage.Valid() {
-		var groq struct{ Usage *sdk.CompletionUsage }
-		field, ok := chunk.JSON.ExtraFields["x_groq"]
-		if !ok || json.Unmarshal([]byte(field.Raw()), &groq) != nil || groq.Usage == nil {
-			return llm.Usage{}, false
-		}
-		raw = *groq.Usage
+func (u chatUsage) usage() llm.Usage {
+	out := llm.Usage{
+		Output:     httpx.Tokens(u.Completion),
+		CacheRead:  cmp.Or(httpx.Tokens(u.PromptDetails.Cached), httpx.Tokens(u.CacheHit)),
+		CacheWrite: httpx.Tokens(u.PromptDetails.CacheWrite),
 	}
-	u := llm.Usage{
-		Output:     tokens(raw.CompletionTokens),
-		CacheRead:  tokens(raw.PromptTokensDetails.CachedTokens),
-		CacheWrite: tokens(raw.PromptTokensDetails.CacheWriteTokens),
-	}
-	if hit, ok := raw.JSON.ExtraFields["prompt_cache_hit_tokens"]; ok && u.CacheRead == 0 { // DeepSeek
-		var n int64
-		_ = json.Unmarshal([]byte(hit.Raw()), &n)
-		u.CacheRead = tokens(n)
-	}
-	u.Input = max(0, tokens(raw.PromptTokens)-u.CacheRead-u.CacheWrite)
+	out.Input = max(0, httpx.Tokens(u.Prompt)-out.CacheRead-out.CacheWrite)
 	// xAI leaves reasoning out of the completion and counts it in the total.
-	if r := raw.CompletionTokensDetails.ReasoningTokens; r > 0 && raw.TotalTokens == raw.PromptTokens+raw.CompletionTokens+r {
-		u.Output += tokens(r)
+	if r := u.CompletionDetails.Reasoning; r > 0 && u.Total == u.Prompt+u.Completion+r {
+		out.Output += httpx.Tokens(r)
 	}
-	u.Total = u.Input + u.Output + u.CacheRead + u.CacheWrite
-	return u, true
+	out.Total = out.Input + out.Output + out.CacheRead + out.CacheWrite
+	return out
 }
 
 // end takes the end of the stream.

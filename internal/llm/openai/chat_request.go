@@ -4,77 +4,67 @@ import (
 	"cmp"
 	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/shared"
-
 	"banyan/internal/llm"
 )
 
-// chatParams translates a request.
-func (c *client) chatParams(req llm.Request) sdk.ChatCompletionNewParams {
+// chatBody translates a request.
+func (c *client) chatBody(req llm.Request) chatRequest {
 	model, known := c.model(req.Model)
 	target := llm.Target{API: Chat, Provider: c.Provider, Model: req.Model, Images: model.Images || !known, MaxID: 40}
 	if c.Compat.ShortIDs {
 		target.MaxID, target.ExactID = 9, true
 	}
-	p := sdk.ChatCompletionNewParams{
+	r := chatRequest{
 		Model:    req.Model,
 		Messages: c.chatMessages(req.System, llm.Adapt(req.Messages, target)),
+		Stream:   true,
 	}
-	if limit := cmp.Or(req.MaxTokens, model.Output); limit > 0 {
-		if c.Compat.MaxCompletionTokens {
-			p.MaxCompletionTokens = sdk.Int(int64(limit))
-		} else {
-			p.MaxTokens = sdk.Int(int64(limit))
-		}
+	limit := max(0, cmp.Or(req.MaxTokens, model.Output))
+	if c.Compat.MaxCompletionTokens {
+		r.MaxCompletionTokens = limit
+	} else {
+		r.MaxTokens = limit
 	}
 	if !c.Compat.NoStreamOptions {
-		p.StreamOptions.IncludeUsage = sdk.Bool(true)
+		r.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
-	if c.Compat.CacheKey && req.SessionID != "" {
-		p.PromptCacheKey = sdk.String(req.SessionID)
+	if c.Compat.CacheKey {
+		r.PromptCacheKey = req.SessionID
 	}
 	for _, t := range req.Tools {
-		p.Tools = append(p.Tools, sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
-			Name: t.Name, Description: sdk.String(t.Description), Parameters: schema(t.Schema),
-		}))
+		r.Tools = append(r.Tools, chatTool{"function", chatFunction{t.Name, t.Description, t.Schema}})
 	}
-	c.chatThink(&p, model, known, req.Thinking)
-	return p
+	c.chatThink(&r, model, known, req.Thinking)
+	return r
 }
 
 // chatThink asks for reasoning. A model of which nothing is known is not asked:
 // many servers refuse the field for models that do not reason.
-func (c *client) chatThink(p *sdk.ChatCompletionNewParams, model llm.Model, known bool, asked llm.ThinkingLevel) {
+func (c *client) chatThink(r *chatRequest, model llm.Model, known bool, asked llm.ThinkingLevel) {
 	l := level(model, known, asked)
 	switch {
 	case !known || len(model.Levels) == 0:
+	case c.Compat.ReasoningObject && l != llm.ThinkingOff:
+		r.Reasoning = &reasoningObject{Effort: string(l)}
 	case c.Compat.ReasoningObject:
-		effort := map[string]any{"effort": string(l)}
-		switch {
-		case l == llm.ThinkingOff && model.CanStop():
-			effort = map[string]any{"enabled": false}
-		case l == llm.ThinkingOff:
-			return
+		if model.CanStop() {
+			r.Reasoning = &reasoningObject{Enabled: new(bool)}
 		}
-		p.SetExtraFields(map[string]any{"reasoning": effort})
+	case model.Reasoning == llm.ReasoningSwitch && l != llm.ThinkingOff:
+		r.Thinking = &thinkingSwitch{"enabled"}
 	case model.Reasoning == llm.ReasoningSwitch:
-		kind := "enabled"
-		if l == llm.ThinkingOff {
-			kind = "disabled"
-		}
-		p.SetExtraFields(map[string]any{"thinking": map[string]any{"type": kind}})
+		r.Thinking = &thinkingSwitch{"disabled"}
 	case l != llm.ThinkingOff:
-		p.ReasoningEffort = shared.ReasoningEffort(l)
+		r.ReasoningEffort = string(l)
 	case model.CanStop():
-		p.ReasoningEffort = shared.ReasoningEffortNone
+		r.ReasoningEffort = effortNone
 	}
 }
 
-func (c *client) chatMessages(system string, messages []llm.Message) []sdk.ChatCompletionMessageParamUnion {
-	var out []sdk.ChatCompletionMessageParamUnion
+func (c *client) chatMessages(system string, messages []llm.Message) []chatMessage {
+	var out []chatMessage
 	if system != "" {
-		out = append(out, sdk.SystemMessage(system))
+		out = append(out, chatMessage{Role: "system", Content: system})
 	}
 	var user []llm.Block // waits for the end of the user's turn
 	flush := func() {
@@ -88,13 +78,13 @@ func (c *client) chatMessages(system string, messages []llm.Message) []sdk.ChatC
 		switch m.Role {
 		case llm.Assistant:
 			flush()
-			if a, ok := c.assistantMessage(m); ok {
-				out = append(out, a)
-			} else {
-				continue
+			a := c.assistantMessage(m)
+			if a.Content == nil && a.ToolCalls == nil {
+				continue // nothing is left to say
 			}
+			out = append(out, a)
 		case llm.ToolResult:
-			out = append(out, sdk.ToolMessage(cmp.Or(resultText(m), "(see the picture below)"), m.CallID))
+			out = append(out, chatMessage{Role: "tool", CallID: m.CallID, Content: cmp.Or(resultText(m), "(see the picture below)")})
 			// Results cannot have pictures: they come after, as the user's.
 			for _, b := range m.Content {
 				if image, ok := b.(llm.Image); ok {
@@ -103,7 +93,7 @@ func (c *client) chatMessages(system string, messages []llm.Message) []sdk.ChatC
 			}
 		default:
 			if last == llm.ToolResult && c.Compat.AnswerAfterTool {
-				out = append(out, sdk.AssistantMessage("I have the results."))
+				out = append(out, chatMessage{Role: "assistant", Content: "I have the results."})
 			}
 			user = append(user, m.Content...)
 		}
@@ -114,64 +104,51 @@ func (c *client) chatMessages(system string, messages []llm.Message) []sdk.ChatC
 }
 
 // userMessage is plain text where it can be: not every server takes parts.
-func userMessage(blocks []llm.Block) sdk.ChatCompletionMessageParamUnion {
+func userMessage(blocks []llm.Block) chatMessage {
 	var texts []string
-	var parts []sdk.ChatCompletionContentPartUnionParam
+	var parts []chatPart
 	for _, b := range blocks {
 		switch b := b.(type) {
 		case llm.Text:
 			texts = append(texts, b.Text)
-			parts = append(parts, sdk.TextContentPart(b.Text))
+			parts = append(parts, chatPart{Type: "text", Text: b.Text})
 		case llm.Image:
-			parts = append(parts, sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: dataURL(b)}))
+			parts = append(parts, chatPart{Type: "image_url", Image: &chatLink{dataURL(b)}})
 		}
 	}
 	if len(texts) == len(parts) {
-		return sdk.UserMessage(strings.Join(texts, "\n\n"))
+		return chatMessage{Role: "user", Content: strings.Join(texts, "\n\n")}
 	}
-	return sdk.UserMessage(parts)
+	return chatMessage{Role: "user", Content: parts}
 }
 
-// assistantMessage is false where nothing is left to say.
-func (c *client) assistantMessage(m llm.Message) (sdk.ChatCompletionMessageParamUnion, bool) {
-	var a sdk.ChatCompletionAssistantMessageParam
+func (c *client) assistantMessage(m llm.Message) chatMessage {
+	a := chatMessage{Role: "assistant"}
 	if text := m.Text(); text != "" {
-		a.Content.OfString = sdk.String(text)
+		a.Content = text
 	}
-	reasoning := map[string]any{}
 	for _, b := range m.Content {
 		switch b := b.(type) {
 		case llm.ToolCall:
-			a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{
-				OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
-					ID: b.ID,
-					Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{
-						Name: b.Name, Arguments: string(b.Arguments),
-					},
-				},
-			})
+			a.ToolCalls = append(a.ToolCalls, chatCall{b.ID, "function", chatCallFunction{b.Name, string(b.Arguments)}})
 		case llm.Thinking:
-			if c.Compat.KeepReasoning && reasoningField(b.Signature) {
-				before, _ := reasoning[b.Signature].(string)
-				reasoning[b.Signature] = before + b.Text
+			if !c.Compat.KeepReasoning {
+				continue
+			}
+			switch b.Signature { // the name that it came with
+			case reasoningContent:
+				a.ReasoningContent += b.Text
+			case reasoning:
+				a.Reasoning += b.Text
 			}
 		}
 	}
-	if len(reasoning) > 0 {
-		a.SetExtraFields(reasoning)
-	}
-	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}, m.Text() != "" || len(a.ToolCalls) > 0
+	return a
 }
 
-// reasoningFields are the names that servers give to reasoning, which no
-// standard has. A thinking block's signature is the name it came with.
-var reasoningFields = []string{"reasoning_content", "reasoning"}
-
-func reasoningField(name string) bool {
-	for _, f := range reasoningFields {
-		if f == name {
-			return true
-		}
-	}
-	return false
-}
+// The names that servers give to reasoning, which no standard has. A thinking
+// block's signature is the name it came with.
+const (
+	reasoningContent = "reasoning_content"
+	reasoning        = "reasoning"
+)

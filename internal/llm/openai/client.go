@@ -2,15 +2,10 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"banyan/internal/llm"
 	"banyan/internal/llm/httpx"
@@ -66,7 +61,7 @@ type responsesClient struct{ *client }
 
 // Stream implements [llm.Client].
 func (c *responsesClient) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	return c.answer(ctx, "responses", c.responsesParams(req), func() httpx.Decoder {
+	return c.answer(ctx, "responses", c.responsesBody(req), func() httpx.Decoder {
 		return &responsesDecoder{provider: c.Provider, blocks: map[place]*item{}}
 	})
 }
@@ -75,14 +70,14 @@ type chatClient struct{ *client }
 
 // Stream implements [llm.Client].
 func (c *chatClient) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	return c.answer(ctx, "chat/completions", c.chatParams(req), func() httpx.Decoder {
-		return &chatDecoder{provider: c.Provider, calls: map[int64]*call{}}
+	return c.answer(ctx, "chat/completions", c.chatBody(req), func() httpx.Decoder {
+		return &chatDecoder{provider: c.Provider, calls: map[int]*call{}}
 	})
 }
 
 type client struct {
 	Config
-	sdk func() *sdk.Client
+	http *http.Client
 }
 
 func newClient(c Config) *client {
@@ -92,41 +87,23 @@ func newClient(c Config) *client {
 	if c.BaseURL == "" {
 		c.BaseURL = "https://api.openai.com/v1"
 	}
-	cl := &client{Config: c}
-	cl.sdk = sync.OnceValue(cl.connect)
-	return cl
+	return &client{c, httpx.NewClient(httpx.Options{
+		Provider: c.Provider, Secrets: httpx.Secrets(c.Headers, c.Key), Base: c.HTTP,
+		Want: httpx.EventStream, FirstByte: c.FirstByte, Idle: c.Idle,
+	})}
 }
 
-// connect makes the SDK's client, when it is first needed. Its own constructor
-// would read the environment, which provider.Catalog does for all alike.
-func (c *client) connect() *sdk.Client {
-	o := []option.RequestOption{
-		option.WithMaxRetries(0),
-		option.WithBaseURL(strings.TrimRight(c.BaseURL, "/") + "/"),
-		option.WithHTTPClient(httpx.NewClient(httpx.Options{
-			Provider: c.Provider, Secrets: httpx.Secrets(c.Headers, c.Key), Base: c.HTTP,
-			Want: httpx.EventStream, FirstByte: c.FirstByte, Idle: c.Idle,
-		})),
-	}
+func (c *client) answer(ctx context.Context, path string, body any, decoder func() httpx.Decoder) iter.Seq2[llm.Event, error] {
+	key := map[string]string{}
 	if c.Key != "" {
-		o = append(o, option.WithAPIKey(c.Key))
+		key["Authorization"] = "Bearer " + c.Key
 	}
-	for name, value := range c.Headers {
-		o = append(o, option.WithHeader(name, value))
-	}
-	return &sdk.Client{Options: o}
-}
-
-func (c *client) answer(ctx context.Context, path string, params any, decoder func() httpx.Decoder) iter.Seq2[llm.Event, error] {
 	return httpx.Answer(ctx, httpx.Source{
 		Provider: c.Provider,
 		Secrets:  httpx.Secrets(c.Headers, c.Key),
 		Decoder:  decoder,
 		Open: func(ctx context.Context) (*http.Response, error) {
-			var res *http.Response
-			err := c.sdk().Post(ctx, path, params, &res,
-				option.WithJSONSet("stream", true), option.WithHeader("Accept", httpx.EventStream))
-			return res, err
+			return httpx.Post(ctx, c.http, strings.TrimRight(c.BaseURL, "/")+"/"+path, body, key, c.Headers)
 		},
 	})
 }
@@ -149,19 +126,4 @@ func level(m llm.Model, known bool, asked llm.ThinkingLevel) llm.ThinkingLevel {
 		return llm.ThinkingOff
 	}
 	return asked
-}
-
-// schema is a JSON Schema as the SDK wants it.
-func schema(raw json.RawMessage) map[string]any {
-	var s map[string]any
-	_ = json.Unmarshal(raw, &s) // ours, and tested
-	return s
-}
-
-// tokens makes a count of what a server says is one.
-func tokens(n int64) int {
-	if n < 0 || n > 1e9 {
-		return 0
-	}
-	return int(n)
 }

@@ -1,7 +1,8 @@
-// Package openai speaks the two protocols of OpenAI, on the vendor's SDK for
-// their types: Responses, and Chat Completions for the compatible world, whose
-// servers differ in what they leave out and what they refuse ([Compat]).
+// Package openai speaks the two protocols of OpenAI: Responses, and Chat
+// Completions for the compatible world, whose servers differ in what they leave
+// out and what they refuse ([Compat]).
 //
-// The SDK's retries are off, its accumulator and its stream reader are not
-// used: see the package httpx.
+// The vendor's SDK is a test of it and no part of it: compiling it takes longer
+// than all else in this program. Tests send our requests through the SDK's types,
+// and hold every name that we read to them: see decision 7.
 package openai

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/openai/openai-go/v3/responses"
-
 	"banyan/internal/llm"
 	"banyan/internal/llm/httpx"
 )
@@ -25,13 +23,13 @@ type responsesDecoder struct {
 }
 
 // place is where a block stands in the server's numbering.
-type place struct{ output, content int64 }
+type place struct{ output, content int }
 
 type item struct {
 	number int
 	kind   string
 	some   bool // text or arguments came
-	part   int64
+	part   int
 }
 
 // Event implements [httpx.Decoder].
@@ -39,8 +37,8 @@ func (d *responsesDecoder) Event(raw httpx.Event, emit func(llm.Event)) (termina
 	if string(raw.Data) == "[DONE]" {
 		return false, nil // some compatible servers end with it, after the terminal event
 	}
-	var ev responses.ResponseStreamEventUnion
-	if err := json.Unmarshal(raw.Data, &ev); err != nil {
+	var ev streamEvent
+	if err := httpx.Decode(raw.Data, &ev); err != nil {
 		return false, err
 	}
 	switch ev.Type {
@@ -72,22 +70,29 @@ func (d *responsesDecoder) Event(raw httpx.Event, emit func(llm.Event)) (termina
 // End implements [httpx.Decoder]: without its last event an answer is never whole.
 func (d *responsesDecoder) End(func(llm.Event)) (bool, error) { return false, nil }
 
-func (d *responsesDecoder) open(ev responses.ResponseStreamEventUnion, emit func(llm.Event)) error {
+func (d *responsesDecoder) open(ev streamEvent, emit func(llm.Event)) error {
 	at := place{ev.OutputIndex, 0}
 	if d.blocks[at] != nil {
 		return fmt.Errorf("item %d starts twice", ev.OutputIndex)
 	}
-	it := &item{number: d.next, kind: ev.Item.Type}
+	begun := ev.item()
+	it := &item{number: d.next, kind: begun.Type}
 	d.next++
 	d.blocks[at] = it
 	if it.kind == "function_call" {
-		emit(llm.CallDelta{Block: it.number, ID: ev.Item.CallID, Name: ev.Item.Name})
+		emit(llm.CallDelta{Block: it.number, ID: begun.CallID, Name: begun.Name})
 	}
 	return nil
 }
 
+// item is the event's item, as far as it can be read.
+func (ev streamEvent) item() (it streamItem) {
+	_ = httpx.Decode(ev.Item, &it) // an item of no kind that we know says nothing
+	return it
+}
+
 // item finds the open item of an event.
-func (d *responsesDecoder) item(ev responses.ResponseStreamEventUnion, kind string) (*item, error) {
+func (d *responsesDecoder) item(ev streamEvent, kind string) (*item, error) {
 	it := d.blocks[place{ev.OutputIndex, 0}]
 	if it == nil || it.kind != kind {
 		return nil, fmt.Errorf("a piece belongs to item %d, which is not an open %s", ev.OutputIndex, kind)
@@ -95,7 +100,7 @@ func (d *responsesDecoder) item(ev responses.ResponseStreamEventUnion, kind stri
 	return it, nil
 }
 
-func (d *responsesDecoder) text(ev responses.ResponseStreamEventUnion, emit func(llm.Event)) error {
+func (d *responsesDecoder) text(ev streamEvent, emit func(llm.Event)) error {
 	it, err := d.item(ev, "message")
 	if err != nil {
 		return err
@@ -113,7 +118,7 @@ func (d *responsesDecoder) text(ev responses.ResponseStreamEventUnion, emit func
 	return nil
 }
 
-func (d *responsesDecoder) reasoning(ev responses.ResponseStreamEventUnion, emit func(llm.Event)) error {
+func (d *responsesDecoder) reasoning(ev streamEvent, emit func(llm.Event)) error {
 	it, err := d.item(ev, "reasoning")
 	if err != nil {
 		return err
@@ -128,7 +133,7 @@ func (d *responsesDecoder) reasoning(ev responses.ResponseStreamEventUnion, emit
 	return nil
 }
 
-func (d *responsesDecoder) arguments(ev responses.ResponseStreamEventUnion, emit func(llm.Event)) error {
+func (d *responsesDecoder) arguments(ev streamEvent, emit func(llm.Event)) error {
 	it, err := d.item(ev, "function_call")
 	if err != nil {
 		return err
@@ -139,38 +144,39 @@ func (d *responsesDecoder) arguments(ev responses.ResponseStreamEventUnion, emit
 }
 
 // close takes an item's end, which has all of it once more.
-func (d *responsesDecoder) close(ev responses.ResponseStreamEventUnion, emit func(llm.Event)) error {
+func (d *responsesDecoder) close(ev streamEvent, emit func(llm.Event)) error {
 	it := d.blocks[place{ev.OutputIndex, 0}]
 	if it == nil {
 		return fmt.Errorf("item %d ends and did not start", ev.OutputIndex)
 	}
 	delete(d.blocks, place{ev.OutputIndex, 0})
+	ended := ev.item()
 	switch it.kind {
 	case "reasoning":
 		if !it.some {
-			for i, s := range ev.Item.Summary {
+			for i, s := range ended.Summary {
 				if i > 0 {
 					s.Text = "\n\n" + s.Text
 				}
 				emit(llm.ThinkingDelta{Block: it.number, Text: s.Text})
 			}
 		}
-		emit(llm.ThinkingDelta{Block: it.number, Signature: ev.Item.RawJSON()})
+		emit(llm.ThinkingDelta{Block: it.number, Signature: string(ev.Item)})
 	case "message":
 		if !it.some {
-			for _, c := range ev.Item.Content {
+			for _, c := range ended.Content {
 				emit(llm.TextDelta{Block: it.number, Text: c.Text + c.Refusal})
 			}
 		}
-		signature, err := json.Marshal(textSignature{V: 1, ID: ev.Item.ID, Phase: string(ev.Item.Phase)})
-		if err == nil && ev.Item.ID != "" {
+		signature, err := json.Marshal(textSignature{V: 1, ID: ended.ID, Phase: ended.Phase})
+		if err == nil && ended.ID != "" {
 			emit(llm.TextDelta{Block: it.number, Signature: string(signature)})
 		}
 	case "function_call":
 		if !it.some {
-			emit(llm.CallDelta{Block: it.number, Arguments: ev.Item.Arguments.OfString})
+			emit(llm.CallDelta{Block: it.number, Arguments: string(ended.Arguments)})
 		}
-		if ev.Item.Status == "" || ev.Item.Status == "completed" {
+		if ended.Status == "" || ended.Status == "completed" {
 			d.called = true
 			emit(llm.CallDone{Block: it.number})
 		}
@@ -179,22 +185,22 @@ func (d *responsesDecoder) close(ev responses.ResponseStreamEventUnion, emit fun
 }
 
 // end takes the terminal event.
-func (d *responsesDecoder) end(ev responses.ResponseStreamEventUnion, emit func(llm.Event)) error {
+func (d *responsesDecoder) end(ev streamEvent, emit func(llm.Event)) error {
 	r := ev.Response
-	if r.JSON.Usage.Valid() {
+	if r.Usage != nil {
 		u := llm.Usage{
-			Output:     tokens(r.Usage.OutputTokens),
-			CacheRead:  tokens(r.Usage.InputTokensDetails.CachedTokens),
-			CacheWrite: tokens(r.Usage.InputTokensDetails.CacheWriteTokens),
+			Output:     httpx.Tokens(r.Usage.Output),
+			CacheRead:  httpx.Tokens(r.Usage.InputDetails.Cached),
+			CacheWrite: httpx.Tokens(r.Usage.InputDetails.CacheWrite),
 		}
-		u.Input = max(0, tokens(r.Usage.InputTokens)-u.CacheRead-u.CacheWrite)
+		u.Input = max(0, httpx.Tokens(r.Usage.Input)-u.CacheRead-u.CacheWrite)
 		u.Total = u.Input + u.Output + u.CacheRead + u.CacheWrite
 		emit(llm.UsageUpdate{Usage: u})
 	}
 	done := llm.Done{Reason: llm.StopEnd}
 	switch {
 	case ev.Type == "response.failed":
-		return httpx.Fault(d.provider, "", 200, string(r.Error.Code), r.Error.Message)
+		return httpx.Fault(d.provider, "", 200, r.Error.Code, r.Error.Message)
 	case ev.Type == "response.incomplete" && r.IncompleteDetails.Reason == "content_filter", d.refused:
 		return httpx.Refusal(d.provider, "")
 	case ev.Type == "response.incomplete":
@@ -207,7 +213,7 @@ func (d *responsesDecoder) end(ev responses.ResponseStreamEventUnion, emit func(
 }
 
 // fault is an error event. Some servers put its fields into an object.
-func (d *responsesDecoder) fault(ev responses.ResponseStreamEventUnion, data []byte) error {
+func (d *responsesDecoder) fault(ev streamEvent, data []byte) error {
 	var body struct {
 		Error struct{ Type, Code, Message string }
 	}

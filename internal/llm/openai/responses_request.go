@@ -3,52 +3,43 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/responses"
-	"github.com/openai/openai-go/v3/shared"
 
 	"banyan/internal/llm"
 )
 
-// responsesParams translates a request. Nothing is stored at the server:
-// reasoning comes encrypted and goes back as it came.
-func (c *client) responsesParams(req llm.Request) responses.ResponseNewParams {
+// effortNone is the word for not reasoning.
+const effortNone = "none"
+
+// responsesBody translates a request. Nothing is stored at the server: reasoning
+// comes encrypted and goes back as it came.
+func (c *client) responsesBody(req llm.Request) responsesRequest {
 	model, known := c.model(req.Model)
 	messages := llm.Adapt(req.Messages, llm.Target{
 		API: Responses, Provider: c.Provider, Model: req.Model,
 		Images: model.Images || !known, MaxID: 64,
 	})
-	p := responses.ResponseNewParams{
-		Model: req.Model,
-		Store: sdk.Bool(false),
-		Input: responses.ResponseNewParamsInputUnion{OfInputItemList: inputItems(messages)},
-	}
-	if req.System != "" {
-		p.Instructions = sdk.String(req.System)
-	}
-	if limit := cmp.Or(req.MaxTokens, model.Output); limit > 0 {
-		p.MaxOutputTokens = sdk.Int(int64(limit))
-	}
-	if req.SessionID != "" {
-		p.PromptCacheKey = sdk.String(req.SessionID)
+	r := responsesRequest{
+		Model:           req.Model,
+		Instructions:    req.System,
+		Input:           inputItems(messages),
+		MaxOutputTokens: max(0, cmp.Or(req.MaxTokens, model.Output)),
+		Stream:          true,
+		PromptCacheKey:  req.SessionID,
 	}
 	for _, t := range req.Tools {
-		tool := responses.ToolParamOfFunction(t.Name, schema(t.Schema), false)
-		tool.OfFunction.Description = sdk.String(t.Description)
-		p.Tools = append(p.Tools, tool)
+		r.Tools = append(r.Tools, responsesTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Schema})
 	}
 	if l := level(model, known, req.Thinking); l != llm.ThinkingOff {
-		p.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(l), Summary: shared.ReasoningSummaryAuto}
+		r.Reasoning = &responsesThinking{Effort: string(l), Summary: "auto"}
 	} else if model.CanStop() {
-		p.Reasoning.Effort = shared.ReasoningEffortNone
+		r.Reasoning = &responsesThinking{Effort: effortNone}
 	}
 	if len(model.Levels) > 0 || !known && !older(req.Model) {
-		p.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
+		r.Include = []string{"reasoning.encrypted_content"}
 	}
-	return p
+	return r
 }
 
 // older says whether a model is of those before reasoning, which refuse to be
@@ -62,63 +53,46 @@ func older(model string) bool {
 	return false
 }
 
-func inputItems(messages []llm.Message) []responses.ResponseInputItemUnionParam {
-	var items []responses.ResponseInputItemUnionParam
+func inputItems(messages []llm.Message) []any {
+	var items []any
 	for _, m := range messages {
 		switch m.Role {
 		case llm.ToolResult:
 			items = append(items, resultItem(m))
 		case llm.Assistant:
 			for _, b := range m.Content {
-				if item, ok := answerItem(b); ok {
+				if item := answerItem(b); item != nil {
 					items = append(items, item)
 				}
 			}
 		default:
-			items = append(items, responses.ResponseInputItemParamOfMessage(inputContent(m.Content), responses.EasyInputMessageRoleUser))
+			items = append(items, inputMessage{"user", inputParts(m.Content, "auto")})
 		}
 	}
 	return items
 }
 
-func inputContent(blocks []llm.Block) responses.ResponseInputMessageContentListParam {
-	var out responses.ResponseInputMessageContentListParam
+// inputParts translates texts and pictures; detail is how closely the model is
+// to look at those.
+func inputParts(blocks []llm.Block, detail string) []inputPart {
+	parts := []inputPart{}
 	for _, b := range blocks {
 		switch b := b.(type) {
 		case llm.Text:
-			out = append(out, responses.ResponseInputContentParamOfInputText(b.Text))
+			parts = append(parts, inputPart{Type: "input_text", Text: b.Text})
 		case llm.Image:
-			image := responses.ResponseInputContentParamOfInputImage(responses.ResponseInputImageDetailAuto)
-			image.OfInputImage.ImageURL = sdk.String(dataURL(b))
-			out = append(out, image)
+			parts = append(parts, inputPart{Type: "input_image", Detail: detail, ImageURL: dataURL(b)})
 		}
 	}
-	return out
+	return parts
 }
 
-func resultItem(m llm.Message) responses.ResponseInputItemUnionParam {
-	var list responses.ResponseFunctionCallOutputItemListParam
-	pictures := false
-	for _, b := range m.Content {
-		switch b := b.(type) {
-		case llm.Text:
-			list = append(list, responses.ResponseFunctionCallOutputItemUnionParam{
-				OfInputText: &responses.ResponseInputTextContentParam{Text: b.Text},
-			})
-		case llm.Image:
-			pictures = true
-			list = append(list, responses.ResponseFunctionCallOutputItemUnionParam{
-				OfInputImage: &responses.ResponseInputImageContentParam{ImageURL: sdk.String(dataURL(b))},
-			})
-		}
+func resultItem(m llm.Message) functionOutput {
+	out := functionOutput{Type: "function_call_output", CallID: m.CallID, Output: resultText(m)}
+	if slices.ContainsFunc(m.Content, func(b llm.Block) bool { _, ok := b.(llm.Image); return ok }) {
+		out.Output = inputParts(m.Content, "")
 	}
-	out := responses.ResponseInputItemFunctionCallOutputParam{CallID: sdk.String(m.CallID)}
-	if pictures {
-		out.Output.OfResponseFunctionCallOutputItemArray = list
-	} else {
-		out.Output.OfString = sdk.String(resultText(m))
-	}
-	return responses.ResponseInputItemUnionParam{OfFunctionCallOutput: &out}
+	return out
 }
 
 // resultText is a result's text, marked where it is that of a failure: the
@@ -130,22 +104,19 @@ func resultText(m llm.Message) string {
 	return m.Text()
 }
 
-// answerItem translates a block of an answer; false leaves it out.
-func answerItem(b llm.Block) (responses.ResponseInputItemUnionParam, bool) {
+// answerItem translates a block of an answer; nil leaves it out.
+func answerItem(b llm.Block) any {
 	switch b := b.(type) {
 	case llm.Text:
 		if s, ok := readTextSignature(b.Signature); ok {
-			item := responses.ResponseInputItemParamOfOutputMessage([]responses.ResponseOutputMessageContentUnionParam{{
-				OfOutputText: &responses.ResponseOutputTextParam{
-					Text: b.Text, Annotations: []responses.ResponseOutputTextAnnotationUnionParam{},
-				},
-			}}, s.ID, responses.ResponseOutputMessageStatusCompleted)
-			item.OfOutputMessage.Phase = responses.ResponseOutputMessagePhase(s.Phase)
-			return item, true
+			return outputMessage{
+				Type: "message", Role: "assistant", ID: s.ID, Status: "completed", Phase: s.Phase,
+				Content: []outputPart{{"output_text", b.Text, []any{}}},
+			}
 		}
-		return responses.ResponseInputItemParamOfMessage(b.Text, responses.EasyInputMessageRoleAssistant), true
+		return inputMessage{"assistant", b.Text}
 	case llm.ToolCall:
-		return responses.ResponseInputItemParamOfFunctionCall(string(b.Arguments), b.ID, b.Name), true
+		return functionCall{"function_call", b.ID, b.Name, string(b.Arguments)}
 	case llm.Thinking:
 		// Without its encrypted content the server, which stores nothing, would not find it.
 		var head struct {
@@ -153,13 +124,11 @@ func answerItem(b llm.Block) (responses.ResponseInputItemUnionParam, bool) {
 			ID        string `json:"id"`
 			Encrypted string `json:"encrypted_content"`
 		}
-		if json.Unmarshal([]byte(b.Signature), &head) != nil || head.Type != "reasoning" || head.ID == "" || head.Encrypted == "" {
-			return responses.ResponseInputItemUnionParam{}, false
+		if json.Unmarshal([]byte(b.Signature), &head) == nil && head.Type == "reasoning" && head.ID != "" && head.Encrypted != "" {
+			return json.RawMessage(b.Signature)
 		}
-		item := param.Override[responses.ResponseReasoningItemParam](json.RawMessage(b.Signature))
-		return responses.ResponseInputItemUnionParam{OfReasoning: &item}, true
 	}
-	return responses.ResponseInputItemUnionParam{}, false
+	return nil
 }
 
 // textSignature is what goes back with a text: the item's id and phase. It is
