@@ -12,9 +12,9 @@ import (
 	"banyan/internal/tool"
 )
 
-// runCalls runs calls: neighbours that only look run together, all
-// others one at a time and in order. Every call gets exactly one Returned. It
-// says whether one of them ended the turn, and how many failed to.
+// runCalls runs calls: neighbours that only look, or give work to others, run
+// together, all others one at a time and in order. Every call gets exactly one
+// Returned. It says whether one of them ended the turn, and how many failed to.
 func (l Loop) runCalls(ctx context.Context, calls []llm.ToolCall, emit func(Event) error) (ended bool, failed int, err error) {
 	for len(calls) > 0 {
 		if ctx.Err() != nil {
@@ -48,18 +48,23 @@ func (l Loop) runCalls(ctx context.Context, calls []llm.ToolCall, emit func(Even
 	return false, failed, ctx.Err()
 }
 
-// group is how many of the first calls may run side by side.
+// group is how many of the first calls may run side by side. Who gives work away
+// sees to it how many work at once.
 func (l Loop) group(calls []llm.ToolCall) int {
-	n := 0
-	for n < len(calls) && n < maxParallel && l.looksOnly(calls[n]) {
-		n++
+	looks := 0
+	for n, call := range calls {
+		t, _ := l.tool(call.Name)
+		switch {
+		case t.Name == "", t.Ends:
+			return max(n, 1)
+		case t.Access == tool.Delegate:
+			continue
+		case t.Access != tool.Read && t.Access != tool.Network, looks == maxParallel:
+			return max(n, 1)
+		}
+		looks++
 	}
-	return max(n, 1)
-}
-
-func (l Loop) looksOnly(call llm.ToolCall) bool {
-	t, ok := l.tool(call.Name)
-	return ok && !t.Ends && (t.Access == tool.Read || t.Access == tool.Network)
+	return len(calls)
 }
 
 func (l Loop) ends(call llm.ToolCall) bool {

@@ -103,7 +103,7 @@ func (p *Policy) deniedFile(all [][]string) (Rule, bool) {
 			if _, value, ok := strings.Cut(w, "="); ok && strings.HasPrefix(w, "-") {
 				w = value
 			}
-			t, err := p.workspace.target(p.workspace.Dir, w)
+			t, err := p.workspace.target(p.workspace.start(), w)
 			if err != nil || w == "" {
 				continue
 			}
@@ -141,9 +141,9 @@ func (p *Policy) judge(args bashArgs) Verdict {
 		return ask(err.Error())
 	}
 	w := p.workspace
-	base := w.Dir
+	base := w.start()
 	if args.Cwd != "" {
-		t, _ := w.target(w.Dir, args.Cwd)
+		t, _ := w.target(base, args.Cwd)
 		base = t.real
 	}
 	// A cd may fail or be skipped: names are tried from everywhere that the
@@ -218,7 +218,7 @@ func (p *Policy) surroundings(args bashArgs) error {
 	if args.Cwd == "" {
 		return nil
 	}
-	t, err := p.workspace.target(p.workspace.Dir, args.Cwd)
+	t, err := p.workspace.target(p.workspace.start(), args.Cwd)
 	if err != nil || !p.workspace.inside(t) {
 		return fmt.Errorf("it runs in %s, outside of the workspace", args.Cwd)
 	}

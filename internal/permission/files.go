@@ -117,7 +117,7 @@ func (p *Policy) pathOf(call Call) (target, error) {
 	if name == "" {
 		name = "."
 	}
-	t, err := p.workspace.target(p.workspace.Dir, name)
+	t, err := p.workspace.target(p.workspace.start(), name)
 	if err != nil {
 		return t, fmt.Errorf("%s cannot be resolved: %w", name, err)
 	}

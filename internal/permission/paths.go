@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -89,6 +90,9 @@ func (r Rule) couldMatchBelow(folder string, w Workspace) bool {
 type target struct {
 	named, real string // absolute
 }
+
+// start is the folder that relative paths of a call start from.
+func (w Workspace) start() string { return cmp.Or(w.cwd, w.Dir) }
 
 // target resolves a path. A path that cannot be resolved leads nowhere we know.
 func (w Workspace) target(base, name string) (target, error) {

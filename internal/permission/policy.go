@@ -26,6 +26,8 @@ type Workspace struct {
 	// workspace, off the network and away from .git/hooks: a full box. Only
 	// then does mode auto run what it does not know.
 	Boxed bool
+
+	cwd string // Call.Cwd of the call that is judged
 }
 
 // Call is a tool call to be judged.
@@ -33,6 +35,9 @@ type Call struct {
 	Tool   string      // as the model calls it: "bash", "mcp__server__tool"
 	Access tool.Access // what the tool may do
 	Args   json.RawMessage
+	// Cwd is the folder that its relative paths start from: absolute, links
+	// resolved, in the workspace. Empty means the working folder.
+	Cwd string
 }
 
 // Verdict is what is done with a call, and why.
@@ -113,6 +118,11 @@ func (p *Policy) Remember(rules ...Rule) {
 
 // Decide judges a call.
 func (p *Policy) Decide(call Call) Verdict {
+	if call.Cwd != "" {
+		from := *p
+		from.workspace.cwd = call.Cwd
+		p = &from
+	}
 	switch call.Tool {
 	case "bash":
 		return p.decideBash(call)
@@ -198,7 +208,7 @@ func (p *Policy) decideOther(call Call) Verdict {
 	switch {
 	case ruled && v.Action == Deny:
 		return v
-	case p.mode == "plan" && call.Access != tool.Read:
+	case p.mode == "plan" && call.Access != tool.Read && call.Access != tool.Delegate:
 		return planned
 	case ruled:
 		return v
@@ -206,6 +216,8 @@ func (p *Policy) decideOther(call Call) Verdict {
 		return allow("mode full allows it")
 	case ours && call.Access == tool.Read:
 		return allow("it changes nothing")
+	case ours && call.Access == tool.Delegate:
+		return allow("what it does is judged call by call")
 	}
 	return ask(fmt.Sprintf("it is not known what %s does", call.Tool), session(call.Tool, ""))
 }

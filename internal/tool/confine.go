@@ -18,6 +18,7 @@ import (
 // box by "unconfined", for which a person is asked. hidden are more files and
 // folders that commands may not read: our own credentials.
 func (e *Env) Confine(hidden ...string) (sandbox.Strength, error) {
+	e.hidden = hidden
 	strength, why := sandbox.Available()
 	if strength == sandbox.None {
 		return strength, why

@@ -27,6 +27,7 @@ var subjectOf = map[string][]string{
 	"rm":          {"path"},
 	"skill":       {"name"},
 	"stat":        {"path"},
+	"task":        {"agent", "description"},
 	"todo":        {},
 	"write":       {"path"},
 }

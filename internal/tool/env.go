@@ -31,12 +31,15 @@ type Env struct {
 	temp  string       // private folder, 0700, removed by Close
 	roots []root       // the workspace first, then what AddDir added
 	box   *sandbox.Box // what commands may touch; nil for everything
+	// hidden is what Confine was told.
+	hidden []string
 	// fetchAnywhere is for tests, whose servers are on this machine.
 	fetchAnywhere bool
 
 	// changing is held while a file is changed: changes are rare, take
-	// milliseconds, and must each see what the one before left.
-	changing sync.Mutex
+	// milliseconds, and must each see what the one before left. Environments
+	// that Below makes share it.
+	changing *sync.Mutex
 
 	// mu guards what follows: short look-ups by tools that run side by side.
 	mu      sync.Mutex
@@ -53,19 +56,53 @@ type root struct {
 
 // NewEnv makes the environment of tools that work in dir. Close releases it.
 func NewEnv(dir string) (*Env, error) {
-	e := &Env{Now: time.Now, seen: map[string][sha256.Size]byte{}, jobs: map[int]*job{}}
-	if err := e.AddDir(dir); err != nil {
+	e := &Env{Now: time.Now, changing: &sync.Mutex{}}
+	sweep()
+	if err := e.begin(dir, "", fmt.Sprintf("banyan-%d-", os.Getpid())); err != nil {
 		return nil, err
 	}
+	return e, nil
+}
+
+// begin opens the workspace and makes the private folder, in another one or in
+// the system's.
+func (e *Env) begin(dir, in, name string) error {
+	e.seen, e.jobs = map[string][sha256.Size]byte{}, map[int]*job{}
+	if err := e.AddDir(dir); err != nil {
+		return err
+	}
 	e.Dir = e.roots[0].dir
-	sweep()
-	temp, err := os.MkdirTemp("", fmt.Sprintf("banyan-%d-", os.Getpid()))
+	temp, err := os.MkdirTemp(in, name)
 	if err != nil {
 		e.Close()
-		return nil, fmt.Errorf("making a private temporary folder: %w", err)
+		return fmt.Errorf("making a private temporary folder: %w", err)
 	}
 	e.temp = temp
-	return e, nil
+	return nil
+}
+
+// Below makes the environment of another agent's tools: they start in dir, which
+// must be in the workspace, may touch what e's may, and change files one after
+// the other with them. Its commands and files end with its own Close, which must
+// come before that of e.
+func (e *Env) Below(dir string) (*Env, error) {
+	b := &Env{PassEnv: e.PassEnv, Now: e.Now, changing: e.changing, fetchAnywhere: e.fetchAnywhere}
+	if err := b.begin(dir, e.temp, "task-"); err != nil {
+		return nil, err
+	}
+	for _, r := range e.roots {
+		if r.dir == b.Dir {
+			continue
+		}
+		if err := b.AddDir(r.dir); err != nil {
+			b.Close()
+			return nil, err
+		}
+	}
+	if e.box != nil {
+		b.Confine(e.hidden...) // as strong as that of e, who has told the user
+	}
+	return b, nil
 }
 
 // sweep removes the temporary folders of programs of ours that were killed.

@@ -33,10 +33,11 @@ type Tool struct {
 type Access uint8
 
 const (
-	Read    Access = iota // looks only
-	Edit                  // changes files, through the edit and write tools
-	Execute               // runs programs
-	Network               // talks to other machines
+	Read     Access = iota // looks only
+	Edit                   // changes files, through the edit and write tools
+	Execute                // runs programs
+	Network                // talks to other machines
+	Delegate               // gives work to another agent, whose own calls are judged one by one
 )
 
 // Input is one call.

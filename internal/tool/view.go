@@ -6,7 +6,7 @@ import (
 )
 
 // View is how a result is shown to people, by kind of picture, not by tool:
-// [Plain], [Command], [Diff], [Listing] or [Image]. It is stored with the result
+// [Plain], [Command], [Diff], [Listing], [Image] or [TaskView]. It is stored with the result
 // (see [EncodeView]), so that a session read back looks the same.
 type View interface{ view() string }
 
@@ -111,6 +111,7 @@ var views = map[string]func(json.RawMessage) View{
 	"diff":    decodeAs[Diff],
 	"listing": decodeAs[Listing],
 	"image":   decodeAs[Image],
+	"task":    decodeAs[TaskView],
 }
 
 func decodeAs[V View](details json.RawMessage) View {
