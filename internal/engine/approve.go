@@ -32,11 +32,7 @@ func (e *Engine) gate(ctx context.Context, call *llm.ToolCall, t tool.Tool) (age
 
 // judge asks the policy, and the user where that says so.
 func (e *Engine) judge(ctx context.Context, call llm.ToolCall, t tool.Tool, opinion Opinion) (agent.Approval, error) {
-	var v permission.Verdict
-	err := e.do(func() error {
-		v = e.cfg.Policy.Decide(permission.Call{Tool: call.Name, Access: t.Access, Args: call.Arguments})
-		return nil
-	})
+	v, err := e.verdict(permission.Call{Tool: call.Name, Access: t.Access, Args: call.Arguments})
 	if err != nil {
 		return agent.Approval{}, err
 	}
@@ -48,7 +44,7 @@ func (e *Engine) judge(ctx context.Context, call llm.ToolCall, t tool.Tool, opin
 	case permission.Deny:
 		return by, fmt.Errorf("not run: %s", v.Reason)
 	}
-	asked := question(call, t, v)
+	asked := describe(call, t, v)
 	if said, err := e.consultQuestion(ctx, asked); err != nil || said.Action != permission.Ask {
 		return said.approval(), err
 	}
@@ -67,9 +63,9 @@ func (e *Engine) judge(ctx context.Context, call llm.ToolCall, t tool.Tool, opin
 	}
 }
 
-// question describes a call to the one who decides. It may read files for the
+// describe tells of a call to the one who decides. It may read files for the
 // preview, so it is not the owner's work.
-func question(call llm.ToolCall, t tool.Tool, v permission.Verdict) Asked {
+func describe(call llm.ToolCall, t tool.Tool, v permission.Verdict) Asked {
 	asked := Asked{Call: call, Subject: string(call.Arguments), Reason: v.Reason}
 	var always []string
 	for _, r := range v.Always {
@@ -97,12 +93,19 @@ func (e *Engine) consultQuestion(ctx context.Context, asked Asked) (Opinion, err
 	return o.Opinion, nil
 }
 
+// question is one that stands: of a turn of ours, or of one of a task's engine.
+type question struct {
+	answered chan Answer // of ours
+	task     *task       // else
+	ask      int         // there
+}
+
 // ask puts a question to the front end.
 func (e *Engine) ask(asked Asked) chan Answer {
 	e.nextAsk++
 	asked.Ask = e.nextAsk
 	answered := make(chan Answer, 1)
-	e.asks[asked.Ask] = answered
+	e.asks[asked.Ask] = question{answered: answered}
 	e.emit(asked)
 	e.tell(&Notification{"permission", asked.Call.Name + " needs approval: " + asked.Subject})
 	return answered
@@ -110,16 +113,23 @@ func (e *Engine) ask(asked Asked) chan Answer {
 
 // answer takes the user's decision to the turn that waits for it.
 func (e *Engine) answer(a Answer) {
-	answered, ok := e.asks[a.Ask]
+	q, ok := e.asks[a.Ask]
 	if !ok {
 		return // withdrawn meanwhile
 	}
 	delete(e.asks, a.Ask)
-	answered <- a
+	if q.task == nil {
+		q.answered <- a
+	} else if q.task.engine != nil {
+		a.Ask = q.ask
+		q.task.engine.Send(a)
+	}
 }
 
 func (e *Engine) withdraw(ask int) {
-	close(e.asks[ask])
+	if q := e.asks[ask]; q.task == nil {
+		close(q.answered)
+	}
 	delete(e.asks, ask)
 	e.emit(Withdrawn{ask})
 }
@@ -131,7 +141,7 @@ func (e *Engine) decided(v permission.Verdict, a Answer) (agent.Approval, error)
 	case Allow:
 		return by, nil
 	case Always:
-		return by, e.do(func() error { e.cfg.Policy.Remember(v.Always...); return nil })
+		return by, e.remember(v.Always)
 	}
 	by.Action = "deny"
 	switch {

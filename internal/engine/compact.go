@@ -303,7 +303,7 @@ func (s summariser) ask(ctx context.Context, req llm.Request) (m llm.Message, er
 	}
 	m = fold.Message()
 	m.Usage = s.info.Cost(m.Usage)
-	_ = s.do(func() error { s.spent = s.spent.Add(m.Usage); return nil })
+	_ = s.do(func() error { s.spend(m.Usage); return nil })
 	return m, err
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,6 +71,8 @@ type Config struct {
 	// Ending may keep a turn going that is about to end, by what the model is to
 	// be told; nil lets turns end. It is called in the turn's goroutine.
 	Ending func(context.Context, agent.Ending) (string, error)
+	// Tasks say how work is given to others; nil for not at all.
+	Tasks *Tasks
 	// MaxRounds limits the requests of a turn; 0 means no limit.
 	MaxRounds int
 	// MaxUSD ends a turn with [ErrBudget] before a request where so much was spent
@@ -79,6 +82,8 @@ type Config struct {
 	// means five seconds.
 	RetryAfter time.Duration
 	Now        func() time.Time
+
+	above *above // nil unless this is the engine of a task
 }
 
 // Compaction says when and how much is compacted, in tokens. Zero values mean
@@ -108,7 +113,7 @@ type Engine struct {
 	session  *session.Manager
 	job      *job // what Interrupt ends; nil while idle
 	jobDone  chan error
-	asks     map[int]chan Answer
+	asks     map[int]question
 	nextAsk  int
 	steering []Submit
 	waiting  []Submit               // follow-ups
@@ -139,7 +144,11 @@ type Engine struct {
 	asked    int                          // estimated tokens of the last request
 	ratios   map[session.ModelRef]float64 // of counted to estimated tokens
 	limits   map[session.ModelRef]int     // what was too large, less a quarter, in tokens
-	spent    llm.Usage                    // since New, on any path of any session
+	spent    llm.Usage                    // since New, on any path of any session, and by tasks
+
+	tasks   []*task       // of the session, in the order in which they were given
+	listing int           // numbers the searches for them
+	slots   chan struct{} // full when as many tasks run as may
 
 	unsaved bool
 	saved   chan struct{} // closed when everything is on the disk again; nil while it is
@@ -176,7 +185,7 @@ func New(cfg Config) *Engine {
 	e := &Engine{
 		cfg: cfg, inbox: newMailbox[Command](), outbox: newMailbox[Event](),
 		events: make(chan Event), steps: make(chan step), ended: make(chan struct{}), jobDone: make(chan error, 1),
-		asks: map[int]chan Answer{}, retry: stoppedTimer(), idle: stoppedTimer(),
+		asks: map[int]question{}, retry: stoppedTimer(), idle: stoppedTimer(),
 		ratios: map[session.ModelRef]float64{}, limits: map[session.ModelRef]int{},
 		thinking: cfg.Thinking,
 	}
@@ -277,6 +286,10 @@ func (e *Engine) begin() error {
 			return err
 		}
 	}
+	if e.cfg.Tasks != nil {
+		e.cfg.Tools = append(e.cfg.Tools[:len(e.cfg.Tools):len(e.cfg.Tools)], e.taskTool())
+		e.slots = make(chan struct{}, cmp.Or(e.cfg.Tasks.MaxParallel, DefaultParallelTasks))
+	}
 	e.chooseModel(e.cfg.Model)
 	e.emitState()
 	m, err := e.cfg.Open()
@@ -362,6 +375,18 @@ func (e *Engine) handle(c Command) {
 		e.open(c.Path)
 	case Save:
 		e.saveAs(c.Path)
+	case StopTask:
+		e.stopTask(c)
+	case ToTask:
+		e.toTask(c)
+	case ResumeTasks:
+		e.resumeTasks(c)
+	case goOn:
+		e.goOn()
+	case closeIdle:
+		if e.job == nil {
+			e.close()
+		}
 	case Close:
 		e.close()
 	}

@@ -55,6 +55,7 @@ type State struct {
 	ContextEstimated bool
 	ContextWindow    int // tokens; 0 where it is not known
 	Usage            llm.Usage
+	Tasks            TaskSum
 	Unsaved          int // entries that the disk refused
 }
 
@@ -82,7 +83,10 @@ type ToolProgress struct {
 
 // Asked: a call needs approval. [Answer] answers.
 type Asked struct {
-	Ask     int
+	Ask int
+	// Tasks are the descriptions of the tasks that it comes from, the outermost
+	// first; none where it is of the session itself. Untrusted.
+	Tasks   []string
 	Call    llm.ToolCall
 	Subject string
 	Reason  string // why it is asked

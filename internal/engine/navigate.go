@@ -30,6 +30,7 @@ func (e *Engine) enter(m *session.Manager, d *Draft, told SessionStart) error {
 	if why := snap.ReadOnly(); why != "" {
 		e.notice(Warning, "This session is open for looking only: %s. /branch makes a copy that you can go on with.", why)
 	}
+	e.listTasks()
 	e.emitState()
 	e.countUsage()
 	return nil

@@ -209,7 +209,7 @@ func (e *Engine) setLabel(l SetLabel) {
 func (e *Engine) emitState() {
 	s := State{
 		Model: e.model, ModelName: e.info.Name, Offline: e.info.Offline, Thinking: e.thinking,
-		Permission: e.cfg.Policy.Mode(), Mode: e.mode.Mode, ContextWindow: e.info.Context, Usage: e.usage,
+		Permission: e.cfg.Policy.Mode(), Mode: e.mode.Mode, ContextWindow: e.info.Context, Usage: e.usage, Tasks: e.sumTasks(),
 	}
 	if e.size.known {
 		s.ContextTokens, s.ContextEstimated = e.tokens(e.size), !e.size.exact()

@@ -30,8 +30,10 @@ func (e *Engine) setTools(c SetTools) {
 
 // tools are all that the model has: the engine's own, then those of each source,
 // always in the same order, so that providers can cache what they are told.
-func (e *Engine) tools() []tool.Tool {
-	all := slices.Clone(e.cfg.Tools)
+func (e *Engine) tools() []tool.Tool { return append(slices.Clone(e.cfg.Tools), e.otherTools()...) }
+
+// otherTools are those of all sources but the engine's own.
+func (e *Engine) otherTools() (all []tool.Tool) {
 	for _, from := range slices.Sorted(maps.Keys(e.more)) {
 		all = append(all, e.more[from]...)
 	}

@@ -79,6 +79,14 @@ func (e *Engine) given(content []llm.Block) bool {
 // startTurn runs a turn on the path as it is, after hooks have seen the prompts
 // that are not recorded yet.
 func (e *Engine) startTurn(unseen ...Submit) {
+	e.startTurnAfter(func(ctx context.Context, t turn) (bool, error) {
+		admitted, _ := t.admit(ctx, unseen, false) // why one was not taken is said
+		return admitted > 0 || len(unseen) == 0, ctx.Err()
+	})
+}
+
+// startTurnAfter runs a turn after something that may say that there is none.
+func (e *Engine) startTurnAfter(first func(context.Context, turn) (bool, error)) {
 	if e.client == nil {
 		e.emit(Finished{What: "turn", Err: errors.New("no model can answer; choose one with /model")})
 		return
@@ -86,8 +94,8 @@ func (e *Engine) startTurn(unseen ...Submit) {
 	t := turn{Engine: e, client: e.client, model: e.model, info: e.info}
 	e.heard = hearing{}
 	e.start("turn", func(ctx context.Context) error {
-		if n, _ := t.admit(ctx, unseen, false); n == 0 && len(unseen) > 0 {
-			return ctx.Err() // why none was taken is said
+		if goOn, err := first(ctx, t); !goOn {
+			return err
 		}
 		return t.begin(ctx)
 	})
@@ -308,7 +316,7 @@ func (e *Engine) turnEvent(ev agent.Event) error {
 	case agent.Answered:
 		m := ev.Message
 		m.Usage = e.info.Cost(m.Usage)
-		e.spent = e.spent.Add(m.Usage)
+		e.spend(m.Usage)
 		if err := errors.Join(e.append(session.Message{Message: m}), e.silentOverflow(m)); err != nil {
 			return err
 		}

@@ -18,6 +18,9 @@ var ErrBudget = errors.New("the limit of money is reached")
 
 // withinBudget says whether another request may be made.
 func (e *Engine) withinBudget() error {
+	if up := e.cfg.above; up != nil {
+		return up.engine.do(up.engine.withinBudget)
+	}
 	if limit, spent := e.cfg.MaxUSD, e.spent.Cost.Total; limit > 0 && spent >= limit {
 		return fmt.Errorf("%w: $%.4f of $%.4f were spent", ErrBudget, spent, limit)
 	}

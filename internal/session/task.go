@@ -172,6 +172,25 @@ func Family(path string, o Options) ([]string, error) {
 	return append(all, path), nil
 }
 
+// FamilyUsage is what a session and all tasks below it took, as far as they can
+// be read; nothing where there is none.
+func FamilyUsage(path string, o Options) (sum llm.Usage) {
+	o.ReadOnly = true
+	all, err := Family(path, o)
+	if err != nil {
+		return sum
+	}
+	for _, path := range all {
+		m, err := Open(path, o)
+		if err != nil {
+			continue
+		}
+		sum = sum.Add(m.Snapshot().Usage())
+		m.Close()
+	}
+	return sum
+}
+
 // children are the sessions of the tasks that this one gave: those that its log
 // knows of, and those that know of it, because either may have been damaged.
 func (s Snapshot) children() []string {

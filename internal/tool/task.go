@@ -15,7 +15,8 @@ const taskSchema = `{"type":"object","additionalProperties":false,"required":["d
 "agent":{"type":"string","description":"name of the agent that is to do it, of those that the system prompt lists; without one, an agent like you"},
 "cwd":{"type":"string","description":"folder to work in: the working folder or one below it"},
 "model":{"type":"string","description":"only if the user asked for a certain model"},
-"thinking":{"type":"string","enum":["off","minimal","low","medium","high","xhigh"],"description":"only if the user asked for it"}}}`
+"thinking":{"type":"string","enum":["off","minimal","low","medium","high","xhigh"],"description":"only if the user asked for it"},
+"result":{"type":"object","description":"JSON Schema of what is wanted, where that is data and not a text: the answer is then JSON that fits it"}}}`
 
 // TaskArgs are what a model says of a task that it gives.
 type TaskArgs struct {
@@ -25,6 +26,7 @@ type TaskArgs struct {
 	Cwd         string            `json:"cwd"`   // relative to the working folder, or absolute; empty for the working folder
 	Model       string            `json:"model"`
 	Thinking    llm.ThinkingLevel `json:"thinking"`
+	Result      json.RawMessage   `json:"result"` // JSON Schema; nil for text
 }
 
 // Task is the tool that gives work to an agent of its own; run does it. What
