@@ -8,7 +8,8 @@ import (
 )
 
 // setTools takes the tools of a source in place of those that it gave before. A
-// tool whose name another one has already is left out, and the user is told.
+// tool whose name another one has already, or may have, is left out, and the user
+// is told.
 func (e *Engine) setTools(c SetTools) {
 	if e.more == nil {
 		e.more = map[string][]tool.Tool{}
@@ -16,8 +17,8 @@ func (e *Engine) setTools(c SetTools) {
 	delete(e.more, c.From)
 	var kept []tool.Tool
 	for _, t := range c.Tools {
-		if _, taken := tool.Find(append(e.tools(), kept...), t.Name); taken {
-			e.notice(Warning, "The tool %s of %s is left out: there is one of that name.", t.Name, c.From)
+		if _, taken := tool.Find(append(e.tools(), kept...), t.Name); taken || tool.Reserved(t.Name) {
+			e.notice(Warning, "The tool %s of %s is left out: that name is taken.", t.Name, c.From)
 			continue
 		}
 		kept = append(kept, t)

@@ -23,7 +23,7 @@ var (
 // Outcome is what a run's messages say of its result.
 type Outcome struct {
 	Value  json.RawMessage // what fits the schema, compact; nil for none
-	Reason string          // why the model gave up; untrusted
+	Reason string          // why the model gave up; untrusted, empty if it did not
 
 	wrapped bool
 	tried   int                     // calls of finish that failed
@@ -42,12 +42,11 @@ func (o *Outcome) Ending() bool {
 			return true
 		}
 	}
-	return o.done()
+	return o.Value != nil || o.Reason != ""
 }
 
-func (o *Outcome) done() bool { return o.Value != nil || o.Reason != "" }
-
-// Add takes the next message into account. The first result counts.
+// Add takes the next message into account. The last result counts: a turn that
+// was ended by one may be sent on.
 func (o *Outcome) Add(m llm.Message) {
 	switch {
 	case m.Role == llm.Assistant:
@@ -56,9 +55,7 @@ func (o *Outcome) Add(m llm.Message) {
 			o.calls[call.ID] = call
 		}
 	case m.Role == llm.ToolResult:
-		if !o.done() {
-			o.returned(o.calls[m.CallID], m)
-		}
+		o.returned(o.calls[m.CallID], m)
 		delete(o.calls, m.CallID)
 	}
 }
@@ -69,9 +66,9 @@ func (o *Outcome) returned(call llm.ToolCall, m llm.Message) {
 		o.tried++
 		o.fault, _, _ = strings.Cut(m.Text(), tool.SchemaFollows)
 	case call.Name == tool.Finish:
-		o.Value = o.value(call.Arguments)
+		o.Value, o.Reason = o.value(call.Arguments), ""
 	case call.Name == tool.GiveUp && !m.IsError:
-		o.Reason = reason(call.Arguments)
+		o.Value, o.Reason = nil, reason(call.Arguments)
 	}
 }
 

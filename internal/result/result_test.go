@@ -91,7 +91,8 @@ func TestOutcomes(t *testing.T) {
 		says  string
 	}{
 		{"mended", [][2]string{{tool.Finish, `{}`}, {tool.Finish, `{"n":1}`}}, nil, `{"n":1}`, nil, ""},
-		{"the first counts", [][2]string{{tool.Finish, `{"n":1}`}, {tool.Finish, `{"n":2}`}, {tool.GiveUp, `{"reason":"no"}`}}, nil, `{"n":1}`, nil, ""},
+		{"the last counts", [][2]string{{tool.Finish, `{"n":1}`}, {tool.GiveUp, `{"reason":"no"}`}, {tool.Finish, `{"n":2}`}, {tool.Finish, `{}`}}, nil, `{"n":2}`, nil, ""},
+		{"given up after all", [][2]string{{tool.Finish, `{"n":1}`}, {tool.GiveUp, `{"reason":"no"}`}}, nil, "", ErrGaveUp, "no"},
 		{"given up", [][2]string{{tool.Finish, `{}`}, {tool.GiveUp, `{"reason":"no such file"}`}}, nil, "", ErrGaveUp, "no such file"},
 		{"given up without a reason", [][2]string{{tool.GiveUp, `{}`}}, nil, "", ErrNone, "did not call"},
 		{"nothing called", nil, nil, "", ErrNone, "reminded 3 times"},

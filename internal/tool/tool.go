@@ -89,9 +89,9 @@ func All(env *Env) []Tool {
 	}
 }
 
-// Reserved says whether a name is one of ours that stands on no [Env]: tools
-// from elsewhere may not have it.
-func Reserved(name string) bool { return name == Finish || name == GiveUp || name == "skill" }
+// Reserved says whether a name is that of a tool which a model has only at
+// times: no tool from elsewhere may have it at others.
+func Reserved(name string) bool { return name == Finish || name == GiveUp }
 
 // Names of the tools by which a model ends a run that a result is wanted of.
 const (
