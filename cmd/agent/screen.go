@@ -60,7 +60,7 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 	return tui.Options{
 		Engine: e, Version: version(), Cwd: s.Cwd,
 		Theme: themeName(set.Theme), Keys: set.Keys, DoubleEscape: set.DoubleEscapeAction,
-		Vi: set.Vim, NoMouse: !set.Mouse, NoTitle: !set.Title, NoProgress: set.ReducedMotion,
+		Vi: set.Vim, NoMouse: !set.Mouse, NoTitle: !set.Title, NoProgress: set.ReducedMotion, Images: set.Images,
 		Notify: notifyWay(set.Notifications, os.Getenv), TreeFilter: set.TreeFilter, SummaryPrompt: set.BranchSummary.Prompt,
 
 		Models:        func(context.Context) ([]tui.Choice, error) { return s.roster.choices(), nil },

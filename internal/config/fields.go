@@ -55,7 +55,7 @@ var fields = []field{
 	{path: "notifications", help: "How to call you when a turn has ended or a question waits, and the terminal is not in front. `auto`: as the terminal is known to understand, else the bell.", choices: []string{"auto", "off", "bell", "osc9", "osc777", "osc99"}, at: func(s *Settings, _ string) any { return &s.Notifications }},
 	{path: "title", help: "Set the terminal's title to the session's name.", at: func(s *Settings, _ string) any { return &s.Title }},
 	{path: "reducedMotion", help: "No animation: no spinners, no blinking.", at: func(s *Settings, _ string) any { return &s.ReducedMotion }},
-	{path: "images", help: "Draw pictures where the terminal can.", at: func(s *Settings, _ string) any { return &s.Images }},
+	{path: "images", help: "How to draw pictures. `auto`: as the terminal can, by kitty's graphics, iTerm2's or sixels, else in blocks of colour when they are asked for.", choices: []string{"auto", "kitty", "sixel", "iterm", "blocks", "off"}, at: func(s *Settings, _ string) any { return &s.Images }},
 	{path: "vim", help: "Edit prompts with vi's modes.", at: func(s *Settings, _ string) any { return &s.Vim }},
 	{path: "keys.*", help: "The key or the list of keys of one binding, by its id, for example `\"send\": [\"enter\", \"ctrl+s\"]`. An empty list takes its keys away. The ids are in [keys.md](keys.md).", at: func(s *Settings, id string) any { return keysOf{s.Keys, id} }},
 	{path: "doubleEscapeAction", help: "What Esc Esc opens over an empty editor.", choices: []string{"tree", "branch", "none"}, at: func(s *Settings, _ string) any { return &s.DoubleEscapeAction }},

@@ -13,8 +13,8 @@ type Settings struct {
 	Notifications string // "auto", "off", or the way to give them
 	Title         bool   // the terminal's title is set
 	ReducedMotion bool
-	Images        bool // pictures are drawn where the terminal can
-	Vim           bool // the editor has vi's modes
+	Images        string // how pictures are drawn; "auto": as the terminal can
+	Vim           bool   // the editor has vi's modes
 
 	Keys               map[string][]string // by the id of a binding; an empty list takes its keys away
 	DoubleEscapeAction string              // "tree", "branch" or "none"
@@ -88,7 +88,7 @@ type Rule struct {
 // Defaults are the settings of a user who has set nothing.
 func Defaults() Settings {
 	return Settings{
-		Theme: "auto", Mouse: true, Notifications: "auto", Title: true, Images: true,
+		Theme: "auto", Mouse: true, Notifications: "auto", Title: true, Images: "auto",
 		Keys:               map[string][]string{},
 		DoubleEscapeAction: "tree",
 		TreeFilter:         "default",

@@ -64,7 +64,7 @@ var allowed = map[string][]string{
 
 	// L4: the screen knows data types and the engine's commands and events.
 	"internal/tui":            {"internal/slip", "internal/export", "internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/config", "internal/tui/..."},
-	"internal/tui/transcript": {"internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/tui/inert", "internal/tui/theme", "internal/tui/markdown", "internal/tui/rich", "internal/tui/highlight"},
+	"internal/tui/transcript": {"internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/tui/picture", "internal/tui/inert", "internal/tui/theme", "internal/tui/markdown", "internal/tui/rich", "internal/tui/highlight"},
 	"internal/tui/treeview":   {"internal/session", "internal/llm", "internal/tree", "internal/tui/inert", "internal/tui/theme", "internal/tui/rich", "internal/tui/keymap"},
 	"internal/tui/editor":     {"internal/llm", "internal/tui/inert", "internal/tui/theme", "internal/tui/keymap", "internal/tui/rich", "internal/tui/fuzzy"},
 	"internal/tui/picker":     {"internal/tui/inert", "internal/tui/theme", "internal/tui/keymap", "internal/tui/rich", "internal/tui/fuzzy", "internal/tui/editor"},
@@ -81,6 +81,7 @@ var allowed = map[string][]string{
 
 	"internal/tui/inert/inerttest": {},
 	"internal/tui/termcap":         {},
+	"internal/tui/picture":         {"internal/tui/termcap"},
 
 	"internal/reader": {"internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tui/inert"},
 

@@ -24,7 +24,7 @@ func bindings() []keymap.Binding[*Model] {
 		{ID: "cancel", Keys: []string{"ctrl+c"}, Help: "clear, or interrupt; twice: quit", Run: (*Model).cancel},
 		{ID: "quit", Keys: []string{"ctrl+d"}, Help: "quit, with an empty editor", When: empty, Run: (*Model).quit},
 		{ID: "suspend", Keys: []string{"ctrl+z"}, Help: "back to the shell for a while", Run: func(*Model) tea.Cmd { return tea.Suspend }},
-		{ID: "redraw", Keys: []string{"ctrl+l"}, Help: "draw the screen anew", Run: func(*Model) tea.Cmd { return tea.ClearScreen }},
+		{ID: "redraw", Keys: []string{"ctrl+l"}, Help: "draw the screen anew", Run: func(m *Model) tea.Cmd { m.forgetPictures(); return tea.ClearScreen }},
 
 		{ID: "permission", Keys: []string{"shift+tab"}, Help: "next permission mode", Run: (*Model).nextPermission},
 		{ID: "thinking", Keys: []string{"alt+t"}, Help: "next thinking level", Run: (*Model).nextThinking},

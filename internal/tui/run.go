@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"banyan/internal/engine"
@@ -54,6 +55,9 @@ func Run(ctx context.Context, o Options, with ...tea.ProgramOption) (Farewell, e
 	}()
 	_, err := p.Run()
 	m.pace.stop()
+	if drop := m.dropPictures(); drop != "" {
+		os.Stdout.WriteString(drop)
+	}
 	o.Engine.Send(engine.Close{})
 	select {
 	case <-forwarded:

@@ -42,6 +42,9 @@ type Options struct {
 	NoMouse      bool // leave the mouse to the terminal
 	NoTitle      bool // leave the window's title alone
 	NoProgress   bool // do not show in the terminal's own bar that something runs
+	// Images is how pictures are drawn: "kitty", "sixel", "iterm", "blocks", "off";
+	// "auto", or empty, as the terminal can.
+	Images string
 	// Notify is how the user is told that something is done while the window
 	// has no focus: "bell", "osc9", "osc777", "osc99", or "auto" for what the
 	// terminal is known to understand; else not at all.
@@ -148,6 +151,7 @@ type Model struct {
 	again    bool // this key was the last one too, within a second
 	dragging bool
 	mouse    bool
+	pictures pictures
 
 	pace     *pace // of the program that this is the screen of; nil without one
 	clock    int   // numbers the clocks; the last one runs while something does
@@ -206,6 +210,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.fold(msg)
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
+		m.pictures.over, m.pictures.next = nil, nil // the screen is drawn anew
 	case tea.KeyPressMsg:
 		cmd = m.key(msg)
 	case tea.PasteMsg:
@@ -217,7 +222,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	m.arrange()
 	m.pace.stir(msg)
-	return m, tea.Batch(cmd, m.keepDraft())
+	return m, tea.Batch(cmd, m.keepDraft(), m.drawPictures())
 }
 
 // message is one of our own: the end of a tea.Cmd. It stands beside the flow

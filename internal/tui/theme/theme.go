@@ -95,5 +95,14 @@ func (t Theme) Quiet() Theme {
 	return t
 }
 
+// Exactly is a colour that is a number to the terminal: three bytes, or one of
+// the palette below 256.
+func (t Theme) Exactly(id uint32) Color {
+	if id < 256 {
+		return Color{kind: indexed, r: uint8(id)}
+	}
+	return Color{kind: rgb, r: uint8(id >> 16), g: uint8(id >> 8), b: uint8(id)}
+}
+
 // RGB is a colour for pictures, as near as the terminal has it.
 func (t Theme) RGB(r, g, b uint8) Color { return fit(color.RGBA{R: r, G: g, B: b, A: 0xff}, t.Profile) }

@@ -38,7 +38,7 @@ func (s *sheet) card(c card) {
 	}
 	b := body{fold: fold, open: open, failed: c.result != nil && c.result.IsError}
 	s.view(view, b)
-	if open && c.result != nil {
+	if c.result != nil && (open || s.m.screen.Way.Pixels()) {
 		for _, img := range images(c.result.Content) {
 			s.picture(img, s.body)
 		}

@@ -16,6 +16,8 @@ type drawn struct {
 	zones  []zone
 	claims map[int]bool // results that are drawn within: items of their own without rows
 	turn   turnMark     // the siblings as they were drawn
+
+	pictures []pictured // that the terminal itself draws
 }
 
 // part is a piece of an item's source. That of a stream is asked for when it is

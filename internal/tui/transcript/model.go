@@ -7,6 +7,7 @@ import (
 	"banyan/internal/llm"
 	"banyan/internal/session"
 	"banyan/internal/tool"
+	"banyan/internal/tui/picture"
 	"banyan/internal/tui/theme"
 )
 
@@ -14,8 +15,9 @@ var errNoEntry = errors.New("the entry is not in the session any more")
 
 // Model is the state of one transcript. Its methods are for one goroutine.
 type Model struct {
-	th   theme.Theme
-	w, h int
+	th     theme.Theme
+	screen picture.Screen // how pictures are drawn
+	w, h   int
 
 	items items
 	live  *live

@@ -1,59 +1,112 @@
 package transcript
 
 import (
-	"bytes"
-	"encoding/base64"
 	"image"
-	_ "image/gif" // the formats that providers take
-	_ "image/jpeg"
-	_ "image/png"
-
-	"golang.org/x/image/draw"
-	_ "golang.org/x/image/webp"
 
 	"banyan/internal/llm"
+	"banyan/internal/tui/picture"
 	"banyan/internal/tui/rich"
 	"banyan/internal/tui/theme"
 )
 
-const (
-	// pictureRows and pictureColumns are how large a picture is drawn at most, in cells.
-	pictureRows    = 20
-	pictureColumns = 80
-	// maxPixels is the size beyond which a picture is not decoded: a small file
-	// may claim any.
-	maxPixels = 40_000_000
-)
+// pictured is a picture as it was drawn: its first row in an item, and its
+// column.
+type pictured struct {
+	row, column int
+	id          uint32
+	image       llm.Image
+	picture.Picture
+}
 
-// picture draws a picture in half blocks, two pixels a cell, which any terminal
-// with colours can show. It says whether it did.
+// Shown is a picture on the screen, for whoever talks to the terminal.
+type Shown struct {
+	ID      uint32
+	X, Y    int // the cell of its upper left corner, from the transcript's
+	Columns int // as it was made to fit
+	Rows    int
+	Image   llm.Image
+	Whole   bool // all its rows are on the screen
+}
+
+// SetPictures says how pictures are drawn.
+func (m *Model) SetPictures(s picture.Screen) {
+	if m.screen == s {
+		return
+	}
+	m.keepPlace(func() {
+		m.screen = s
+		m.redraw()
+	})
+}
+
+// Pictures are those that the terminal itself draws and of which some is on the
+// screen.
+func (m *Model) Pictures() []Shown {
+	if !m.screen.Way.Pixels() {
+		return nil
+	}
+	var shown []Shown
+	y := 0
+	for _, p := range m.window() {
+		for _, at := range m.draw(p.item).pictures {
+			if at.row < p.to && at.row+at.Rows > p.from {
+				shown = append(shown, Shown{
+					ID: at.id, X: at.column, Y: y + at.row - p.from, Columns: at.Columns, Rows: at.Rows, Image: at.image,
+					Whole: at.row >= p.from && at.row+at.Rows <= p.to,
+				})
+			}
+		}
+		y += p.to - p.from
+	}
+	return shown
+}
+
+// picture draws a picture in rows. It says whether it did.
 func (s *sheet) picture(img llm.Image, indent int) bool {
-	if s.th.Profile < theme.ANSI256 {
+	screen := s.m.screen
+	if screen.Way == picture.Off || !screen.Way.Pixels() && s.th.Profile < theme.ANSI256 {
 		return false
 	}
-	data, err := base64.StdEncoding.DecodeString(img.Data)
-	if err != nil {
+	p, ok := picture.Decode(img.Data, s.room(indent), screen)
+	if !ok {
 		return false
 	}
-	about, _, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil || about.Width <= 0 || about.Height <= 0 || about.Width > maxPixels/about.Height {
-		return false
+	if screen.Way.Pixels() {
+		id := picture.ID(img.Data, p.Columns, s.th.Profile == theme.TrueColor)
+		at := pictured{row: len(s.d.rows), column: indent, id: id, image: img, Picture: p}
+		at.Picture.Image = nil // it is decoded again when it is sent
+		s.d.pictures = append(s.d.pictures, at)
+		if screen.Way == picture.Kitty {
+			s.placeholders(p, id, indent)
+			return true
+		}
 	}
-	decoded, _, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		return false
+	s.blocks(p, indent)
+	return true
+}
+
+// placeholders are the characters in whose place kitty shows the picture.
+func (s *sheet) placeholders(p picture.Picture, id uint32, indent int) {
+	style := theme.Style{Fg: s.th.Exactly(id)}
+	for row := range p.Rows {
+		s.put([]rich.Row{{Text: style.Paint(p.Placeholders(row)), Width: p.Columns}}, indent, noSign)
 	}
-	w, h := pictureSize(about.Width, about.Height, min(s.room(indent), pictureColumns))
-	small := image.NewRGBA(image.Rect(0, 0, w, h))
-	draw.ApproxBiLinear.Scale(small, small.Bounds(), decoded, decoded.Bounds(), draw.Src, nil)
-	for y := 0; y < h; y += 2 {
-		line := make([]rich.Span, w)
-		for x := range w {
+}
+
+// blocks draws a picture in half blocks, two pixels a cell, which any terminal
+// with colours can show; below what is written over it, as large as that.
+func (s *sheet) blocks(p picture.Picture, indent int) {
+	if s.m.screen.Way.Pixels() {
+		p.Wide, p.High = p.Columns, 2*p.Rows
+	}
+	small := p.Scaled()
+	for y := 0; y < p.High; y += 2 {
+		line := make([]rich.Span, p.Wide)
+		for x := range p.Wide {
 			line[x] = rich.Chrome("▀", theme.Style{Fg: s.pixel(small, x, y), Bg: s.pixel(small, x, y+1)})
 		}
 		s.put([]rich.Row{rich.Draw(line)}, indent, noSign)
 	}
-	return true
 }
 
 // pixel is the colour of a pixel; none where it is transparent or outside.
@@ -63,19 +116,6 @@ func (s *sheet) pixel(img *image.RGBA, x, y int) theme.Color {
 		return theme.Color{}
 	}
 	return s.th.RGB(c.R, c.G, c.B)
-}
-
-// pictureSize is the size in pixels that a picture is drawn at: within the
-// columns and rows that there are, never larger than it is.
-func pictureSize(width, height, columns int) (w, h int) {
-	w, h = width, height
-	if w > columns {
-		w, h = columns, max(h*columns/w, 1)
-	}
-	if h > 2*pictureRows {
-		w, h = max(w*2*pictureRows/h, 1), 2*pictureRows
-	}
-	return w, h
 }
 
 // images are the pictures of a message.

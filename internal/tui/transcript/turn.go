@@ -52,14 +52,15 @@ func (s *sheet) turn(i int, id session.ID, content []llm.Block) {
 	s.pictures(id, images(content))
 }
 
-// pictures draws the pictures of a turn below it, once they are asked for.
+// pictures draws the pictures of a turn below it: where the terminal draws them
+// itself, else once they are asked for.
 func (s *sheet) pictures(id session.ID, all []llm.Image) {
 	if len(all) == 0 {
 		return
 	}
 	fold := "pictures:" + string(id)
 	s.fold(fold)
-	if !s.m.open(fold, s.m.expandTools) {
+	if !s.m.open(fold, s.m.expandTools || s.m.screen.Way.Pixels()) {
 		return
 	}
 	for _, img := range all {
