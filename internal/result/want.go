@@ -129,8 +129,8 @@ func (w *Want) Tools() []tool.Tool {
 		ending(tool.Finish, finishPrompt, w.schema, func(args json.RawMessage) tool.Result {
 			return tool.TextResult("The result is taken.", tool.Plain{Text: string(args)})
 		}),
-		ending(tool.GiveUp, giveUpPrompt, json.RawMessage(giveUpSchema), func(args json.RawMessage) tool.Result {
-			return tool.TextResult("The task has ended without a result.", tool.Plain{Text: reason(args)})
+		ending(tool.GiveUp, giveUpPrompt, json.RawMessage(giveUpSchema), func(json.RawMessage) tool.Result {
+			return tool.TextResult("The task has ended without a result.", nil) // its reason is the call's subject
 		}),
 	}
 }

@@ -16,13 +16,13 @@ func TestPost(t *testing.T) {
 		body, _ = io.ReadAll(r.Body)
 	}))
 	defer srv.Close()
-	res, err := Post(t.Context(), srv.Client(), srv.URL+"/a?b=c", map[string]int{"n": 1},
+	res, err := Post(t.Context(), srv.Client(), srv.URL+"/a?b=c", map[string]string{"n": "<&>"},
 		map[string]string{"X-Key": "ours", "X-Other": "1"}, map[string]string{"x-key": "the user's", "User-Agent": "mine"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	if got.Method != "POST" || got.URL.String() != "/a?b=c" || string(body) != `{"n":1}` {
+	if got.Method != "POST" || got.URL.String() != "/a?b=c" || strings.TrimSpace(string(body)) != `{"n":"<&>"}` {
 		t.Errorf("%s %s %s", got.Method, got.URL, body)
 	}
 	for name, want := range map[string]string{
