@@ -221,6 +221,7 @@ func (s *setup) prepare(cfg *engine.Config) (err error) {
 		cfg.Notices = append(cfg.Notices, engine.Notice{Level: engine.Note, Text: fmt.Sprintf("Commands are not fully confined here: %v", why)})
 	}
 	cfg.Tools = s.tools()
+	s.giveTasks(cfg)
 	if cfg.Policy, err = s.policy(strength); err != nil {
 		return err
 	}
@@ -233,7 +234,7 @@ func (s *setup) prepare(cfg *engine.Config) (err error) {
 }
 
 func (s *setup) tools() []tool.Tool {
-	tools := append(tool.All(s.env), s.skillTool())
+	tools := append(tool.All(s.env), skillTool(s.taught))
 	if s.want != nil {
 		tools = append(tools, s.want.Tools()...)
 	}
@@ -245,6 +246,9 @@ func (s *setup) toolNames() []string {
 	var names []string
 	for _, t := range s.tools() {
 		names = append(names, t.Name)
+	}
+	if s.live.Tasks != nil {
+		names = append(names, "task")
 	}
 	return names
 }
@@ -323,6 +327,9 @@ func (s *setup) systemPrompt(files string) string {
 		parts = append(parts, files)
 	}
 	if text := s.taught().Catalogue(); text != "" {
+		parts = append(parts, text)
+	}
+	if text := s.taught().Roster(); text != "" && s.settings.MaxTaskDepth > 0 {
 		parts = append(parts, text)
 	}
 	if s.role != nil {

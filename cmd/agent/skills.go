@@ -26,8 +26,13 @@ const skillPrefix = "skill:"
 // findSkills looks for what the user, and the project if it is trusted, teach
 // agents.
 func (s *setup) findSkills() {
+	s.library.Store(skill.Load(s.teachers(s.project, s.Cwd)))
+}
+
+// teachers is where that is looked for, for an agent that works in a folder.
+func (s *setup) teachers(project, cwd string) skill.Where {
 	home, _ := os.UserHomeDir() // without one there is nothing in it
-	s.library.Store(skill.Load(skill.Where{Config: s.paths.Config, Home: home, Root: s.project, Cwd: s.Cwd}))
+	return skill.Where{Config: s.paths.Config, Home: home, Root: project, Cwd: cwd}
 }
 
 // taught is what was found. It is looked for when it is first needed, which for a
@@ -121,16 +126,16 @@ func (s *setup) lookAgain(e *engine.Engine) *skill.Library {
 	before := s.taught()
 	s.findSkills()
 	l := s.taught()
-	if l.Catalogue() != before.Catalogue() {
+	if l.Catalogue()+l.Roster() != before.Catalogue()+before.Roster() {
 		e.Send(s.reconfigured(s.skillRules()...))
 	}
 	return l
 }
 
 // skillTool gives skills to models.
-func (s *setup) skillTool() tool.Tool {
+func skillTool(taught func() *skill.Library) tool.Tool {
 	return tool.Skill(func(name string) (text, path string, err error) {
-		found, err := s.taught().Skill(name)
+		found, err := taught().Skill(name)
 		if err != nil {
 			return "", "", err
 		}

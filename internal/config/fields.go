@@ -75,6 +75,8 @@ var fields = []field{
 	{path: "permissions.additionalDirectories", help: "Folders that count as the workspace besides the working folder.", at: func(s *Settings, _ string) any { return &s.Permissions.AdditionalDirectories }},
 	{path: "maxTurns", help: "End a turn after this many requests to the model. 0: no limit.", project: lower, at: func(s *Settings, _ string) any { return &s.MaxTurns }},
 	{path: "maxBudgetUsd", help: "End a run without a screen when it has cost this much, in USD. 0: no limit.", project: lower, at: func(s *Settings, _ string) any { return &s.MaxBudgetUSD }},
+	{path: "maxTaskDepth", help: "How deep tasks may give tasks. 0: the agent gives none.", at: func(s *Settings, _ string) any { return &s.MaxTaskDepth }},
+	{path: "maxParallelTasks", help: "How many tasks of one conversation run at once; the others wait. 0: as many as usual.", at: func(s *Settings, _ string) any { return &s.MaxParallelTasks }},
 	{path: "shell.env", help: "Names of environment variables that commands may see besides the usual ones.", at: func(s *Settings, _ string) any { return &s.ShellEnv }},
 }
 

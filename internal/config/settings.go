@@ -27,6 +27,9 @@ type Settings struct {
 	MaxTurns     int     // requests to the model in one turn; 0: no limit
 	MaxBudgetUSD float64 // USD that a run without a screen may cost; 0: no limit
 
+	MaxTaskDepth     int // how deep tasks may give tasks; 0: none are given
+	MaxParallelTasks int // of one conversation at once; 0: as many as usual
+
 	ShellEnv []string // names of environment variables that commands may see besides the usual ones
 }
 
@@ -97,6 +100,7 @@ func Defaults() Settings {
 			Enabled: true, ReserveTokens: 16384, KeepRecentTokens: 20000,
 			Models: map[string]*ModelCompaction{},
 		},
-		Permissions: Permissions{DefaultMode: "ask"},
+		Permissions:  Permissions{DefaultMode: "ask"},
+		MaxTaskDepth: 8, MaxParallelTasks: 4,
 	}
 }

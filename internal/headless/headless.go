@@ -147,7 +147,7 @@ func (r *run) event(ev engine.Event) {
 	switch ev := ev.(type) {
 	case engine.Opened:
 		r.engine.Send(engine.Submit{Text: r.options.Prompt, Stands: r.options.Stands})
-	case engine.Appended:
+	case engine.Appended, engine.TaskEvent:
 		r.checkBudget()
 	case engine.Asked:
 		r.log("refused: %s %s", inert.Line(ev.Call.Name), inert.Line(ev.Subject))

@@ -78,13 +78,11 @@ func (s *stream) event(ev engine.Event, r *record) error {
 	case engine.Started: // model and permission mode are known by now
 		return s.begin(r)
 	case engine.Appended:
-		m, ok := ev.Entry.Data.(session.Message)
-		switch {
-		case !ok:
-		case m.Role == llm.Assistant && len(m.Content) > 0:
-			return s.tell(r, answerLine(ev.Entry, m.Message, r))
-		case m.Role == llm.ToolResult:
-			return s.tell(r, toolResultLine(ev.Entry, m.Message, r))
+		return s.appended(ev.Entry, nil, r)
+	case engine.TaskEvent:
+		ev = innermost(ev)
+		if a, ok := ev.Event.(engine.Appended); ok {
+			return s.appended(a.Entry, &ev, r)
 		}
 	case engine.Progress:
 		if s.partial != nil && !r.compacting { // a summary is no answer
@@ -96,6 +94,24 @@ func (s *stream) event(ev engine.Event, r *record) error {
 		}
 	}
 	return nil
+}
+
+// appended tells an entry, of the session or of a task.
+func (s *stream) appended(e session.Entry, in *engine.TaskEvent, r *record) error {
+	m, ok := e.Data.(session.Message)
+	var line exchange
+	switch {
+	case ok && m.Role == llm.Assistant && len(m.Content) > 0:
+		line = answerLine(e, m.Message, r)
+	case ok && m.Role == llm.ToolResult:
+		line = toolResultLine(e, m.Message, r)
+	default:
+		return nil
+	}
+	if in != nil {
+		line.Above, line.Task, line.Leaf = &in.Call, in.Task, ""
+	}
+	return s.tell(r, line)
 }
 
 func (s *stream) progress(ev llm.Event, r *record) error {

@@ -72,8 +72,37 @@ func (r *record) fold(ev engine.Event) {
 	case engine.Appended:
 		r.session, r.last = ev.Session, ev.Entry
 		r.appended(ev.Entry)
+	case engine.TaskEvent:
+		if a, ok := innermost(ev).Event.(engine.Appended); ok {
+			r.spent(a.Entry.Data)
+		}
 	case engine.Asked:
 		r.deny(ev.Call)
+	}
+}
+
+// innermost is what happened in a task, at whatever depth.
+func innermost(ev engine.TaskEvent) engine.TaskEvent {
+	for {
+		in, ok := ev.Event.(engine.TaskEvent)
+		if !ok {
+			return ev
+		}
+		ev = in
+	}
+}
+
+// spent counts what an entry of a task took.
+func (r *record) spent(d session.Data) {
+	switch d := d.(type) {
+	case session.Message:
+		if d.Role == llm.Assistant {
+			r.count(d.Model, d.Usage)
+		}
+	case session.Compaction:
+		if d.Usage != nil {
+			r.count(r.state.Model.Model, *d.Usage)
+		}
 	}
 }
 

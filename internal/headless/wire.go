@@ -76,6 +76,7 @@ type exchange struct {
 	line
 	Message any     `json:"message"`
 	Above   *string `json:"parent_tool_use_id"` // null: it is not of a subagent
+	Task    string  `json:"task_id,omitempty"`  // ours: of the task whose entry it is
 }
 
 type progress struct {

@@ -203,6 +203,11 @@ func session(tool, spec string) Rule {
 // servers, and our own harmless ones.
 func (p *Policy) decideOther(call Call) Verdict {
 	subject := tool.Describe(call.Tool, call.Args)
+	if call.Access == tool.Delegate {
+		var to struct{ Agent string }
+		_ = json.Unmarshal(call.Args, &to) // the tool says what is wrong with them
+		subject = to.Agent
+	}
 	v, ruled := p.byRules(call.Tool, func(r Rule) bool { return r.all || globMatch(r.spec, subject) })
 	_, ours := ruleNames[call.Tool]
 	switch {

@@ -120,6 +120,9 @@ func isPathTool(name string) bool {
 	return false
 }
 
+// Names tells whether the rule is about a tool, in some of its calls at least.
+func (r Rule) Names(tool string) bool { return r.names(tool) }
+
 // names tells whether the rule is about a tool.
 func (r Rule) names(tool string) bool {
 	if r.tool == tool {

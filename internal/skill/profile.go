@@ -127,3 +127,25 @@ func (p Profile) RoleText() string {
 	return fmt.Sprintf("The user has given you the role below. It counts until they take it away.\n\n<role name=%q>\n%s\n</role>",
 		p.Name, strings.ReplaceAll(p.Instructions, "</role>", `<\/role>`))
 }
+
+const rosterHead = `Agents that the user or the project has described. Give one a task that fits it, by its name in the argument agent of the tool task.
+
+<agents>
+`
+
+// Roster is what a system prompt says of the agents that tasks can be given to;
+// empty if there are none. What there is no room for is left out.
+func (l *Library) Roster() string {
+	if len(l.Agents) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(rosterHead)
+	for _, p := range l.Agents {
+		if item := "- " + p.Name + ": " + p.Description + "\n"; b.Len()+len(item) < MaxListed {
+			b.WriteString(item)
+		}
+	}
+	b.WriteString("</agents>")
+	return b.String()
+}
