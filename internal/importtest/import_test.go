@@ -41,7 +41,11 @@ var allowed = map[string][]string{
 	"internal/jsonl/fstest":  {"internal/jsonl"},
 
 	// L0: where logs are kept.
-	"internal/store": {"internal/jsonl"},
+	"internal/store":           {"internal/jsonl"},
+	"internal/store/rows":      {"internal/jsonl", "internal/store"},
+	"internal/store/database":  {"internal/jsonl", "internal/store", "internal/store/rows"},
+	"internal/store/storetest": {"internal/jsonl", "internal/store"},
+	"internal/store/pgtest":    {},
 
 	// L1
 	"internal/session":    {"internal/llm", "internal/tree", "internal/jsonl", "internal/store", "internal/slip"},
@@ -95,10 +99,15 @@ var outside = map[string][]string{
 	"charm.land/...":               {"internal/tui/..."},
 	"github.com/charmbracelet/...": {"internal/tui/..."},
 	"net/http":                     {"internal/llm/httpx", "internal/llm/anthropic", "internal/llm/openai", "internal/llm/gemini", "internal/llm/provider", "internal/llm/models", "internal/llm/llmtest", "internal/mcp", "internal/tool"},
-	"os/exec":                      {"internal/tool", "internal/hook", "internal/extension", "internal/mcp", "internal/sandbox", "internal/tui", "internal/tui/editor", "internal/llm/provider", "internal/clipboard"},
+	"os/exec":                      {"internal/tool", "internal/hook", "internal/extension", "internal/mcp", "internal/sandbox", "internal/tui", "internal/tui/editor", "internal/llm/provider", "internal/clipboard", "internal/store/pgtest"},
 	"github.com/anthropics/anthropic-sdk-go/...": {}, // in tests only
 	"github.com/openai/openai-go/...":            {}, // in tests only
 	"google.golang.org/genai/...":                {}, // in tests only
+	"database/sql/...":                           {"internal/store/database"},
+	"github.com/jackc/...":                       {"internal/store/database", "internal/store/pgtest"},
+	"github.com/ncruces/...":                     {"internal/store/database"},
+	"github.com/pressly/...":                     {"internal/store/database"},
+	"github.com/tetratelabs/...":                 {"internal/store/database"},
 	"github.com/alecthomas/chroma/v2/lexers/...": {},
 	"github.com/alecthomas/chroma/v2/styles/...": {},
 	"github.com/alecthomas/chroma/v2/quick/...":  {},

@@ -52,7 +52,7 @@ func scanLines(r io.ReaderAt, off int64, f func(Line) bool) (scanned, error) {
 			line, at := buf[from:seen+i], base+int64(from)
 			from = seen + i + 1
 			seen = from
-			if !report(line, at, f) {
+			if !Report(line, at, f) {
 				end := base + int64(from)
 				return scanned{end: end, size: end, stopped: true}, nil
 			}
@@ -74,10 +74,10 @@ func scanLines(r io.ReaderAt, off int64, f func(Line) bool) (scanned, error) {
 	}
 }
 
-// report hands a line over as f is to see it: without BOM and CR, not at all if
+// Report hands a line over as f of [Log.Scan] is to see it: without BOM and CR, not at all if
 // it is blank. Zero bytes before a line, which file systems leave after a power
 // cut, become a line of their own, so that the loss is seen and the line is not lost too.
-func report(line []byte, at int64, f func(Line) bool) bool {
+func Report(line []byte, at int64, f func(Line) bool) bool {
 	if at == 0 && bytes.HasPrefix(line, bom) {
 		line, at = line[len(bom):], int64(len(bom))
 	}
@@ -111,7 +111,7 @@ func scanTail(rest []byte, at int64, f func(Line) bool) scanned {
 	case !blank(body) && !complete(body):
 		return scanned{end: at, size: size, tail: Pos{at, len(rest)}}
 	}
-	more := report(rest, at, f)
+	more := Report(rest, at, f)
 	return scanned{end: size, size: size, needLF: true, stopped: !more}
 }
 

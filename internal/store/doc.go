@@ -7,6 +7,10 @@
 // can be read. So a log has the same positions wherever it is kept, and moves
 // between stores byte for byte.
 //
-// What a store promises is written at [Store] and [Log]. No package here knows
-// what is in a line. [Files], on internal/jsonl, is the default.
+//	session.Manager ─▶ Log ─┬─ Files: internal/jsonl, the default
+//	                        └─ rows.Log ─┬─ rows.Memory: nothing is kept
+//	                                     └─ database: SQLite, PostgreSQL
+//
+// What a store promises is written at [Store] and [Log]; package storetest holds
+// every one of them to it. No package here knows what is in a line.
 package store
