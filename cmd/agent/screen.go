@@ -89,6 +89,7 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		},
 
 		Templates: s.templates,
+		Hooks:     s.listHooks,
 		Skills:    func(context.Context) ([]tui.Fact, error) { return s.skillFacts(e), nil },
 		Agents:    func(context.Context) ([]tui.Fact, error) { return profileFacts(s.lookAgain(e).Agents), nil },
 		Roles:     func() []tui.Fact { return profileFacts(s.taught().Roles) },
@@ -200,6 +201,11 @@ func (s *setup) trustFolder(e *engine.Engine) (string, error) {
 	}
 	s.findSkills()
 	e.Send(s.reconfigured(append(rules, s.skillRules()...)...))
+	runner, said := s.findHooks()
+	s.hooks.Exchange(runner)
+	for _, n := range said {
+		e.Send(n)
+	}
 	return folder + " is trusted from now on: its instructions, skills and rules count.", nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"banyan/internal/agent"
 	"banyan/internal/config"
 	"banyan/internal/engine"
+	"banyan/internal/hook"
 	"banyan/internal/instructions"
 	"banyan/internal/jsonl"
 	"banyan/internal/llm"
@@ -32,13 +33,16 @@ import (
 // setup is what a chat is made of, from flags, settings and the environment.
 type setup struct {
 	engine.Config
-	opts     chatOptions
-	paths    config.Paths
-	settings config.Settings
-	project  string // root of the project if it is trusted, else empty
-	roster   *roster
-	env      *tool.Env      // nil until the engine has begun
-	live     *engine.Config // the engine's own, once it has begun
+	opts         chatOptions
+	paths        config.Paths
+	settings     config.Settings
+	project      string // root of the project if it is trusted, else empty
+	roster       *roster
+	env          *tool.Env            // nil until the engine has begun
+	hooks        *hook.Link           // of a chat; without hooks until then
+	workspace    permission.Workspace // that rules are about; known once the engine has begun
+	hookProblems []string             // what is wrong with hooks; guarded by changing
+	live         *engine.Config       // the engine's own, once it has begun
 
 	library atomic.Pointer[skill.Library] // what agents are taught; nil until it is needed
 	role    *skill.Profile                // that the agent has; nil for none
@@ -51,7 +55,7 @@ type setup struct {
 // setUp does what must be known before there is anything to show. The rest is
 // [setup.prepare].
 func (o chatOptions) setUp(ctx context.Context) (*setup, error) {
-	s := &setup{opts: o}
+	s := &setup{opts: o, hooks: hook.NewLink(hook.New(hook.Config{}, nil), o.print)}
 	if err := s.wantResult(); err != nil {
 		return nil, err
 	}
@@ -228,6 +232,9 @@ func (s *setup) prepare(cfg *engine.Config) (err error) {
 	cfg.Notices = append(cfg.Notices, s.skillFaults()...)
 	s.changing.Lock()
 	defer s.changing.Unlock()
+	runner, said := s.findHooks()
+	s.hooks.Exchange(runner)
+	cfg.Hooks, cfg.Notices = s.hooks, append(cfg.Notices, said...)
 	told := s.reconfigured()
 	cfg.System, cfg.Instructions, cfg.Below = told.System, told.Instructions, told.Below
 	return nil
@@ -253,8 +260,12 @@ func (s *setup) toolNames() []string {
 	return names
 }
 
-// Close gives back what the tools held: temporary files and background jobs.
+// Close ends the hooks, and gives back what the tools held: temporary files and
+// background jobs.
 func (s *setup) Close() error {
+	if s.hooks != nil {
+		s.hooks.Close()
+	}
 	if s.env == nil {
 		return nil
 	}
@@ -268,11 +279,12 @@ func (s *setup) policy(box sandbox.Strength) (*permission.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy := permission.New(permission.Workspace{
+	s.workspace = permission.Workspace{
 		Dir: s.env.Dir, Dirs: s.env.Dirs(), Home: home, Path: os.Getenv("PATH"), Boxed: box == sandbox.Full,
 		Readable:  append(s.taught().Places(), s.env.Temp()),
 		Protected: []string{s.paths.Config, s.paths.Data, s.paths.State},
-	}, rules...)
+	}
+	policy := permission.New(s.workspace, rules...)
 	mode := s.settings.Permissions.DefaultMode
 	if s.opts.skipAsking {
 		mode = permission.Full

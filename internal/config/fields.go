@@ -17,7 +17,7 @@ type field struct {
 	path string
 	help string
 	// at points to it in s: a *bool, *int, *float64, *string, *[]string,
-	// *[]Rule or keysOf. name is what stands for *.
+	// *[]Rule, *[]Raw or keysOf. name is what stands for *.
 	at      func(s *Settings, name string) any
 	choices []string          // of a text; none: any
 	aliases map[string]string // other words for choices, as other programs' files have them
@@ -77,6 +77,8 @@ var fields = []field{
 	{path: "maxBudgetUsd", help: "End a run without a screen when it has cost this much, in USD. 0: no limit.", project: lower, at: func(s *Settings, _ string) any { return &s.MaxBudgetUSD }},
 	{path: "maxTaskDepth", help: "How deep tasks may give tasks. 0: the agent gives none.", at: func(s *Settings, _ string) any { return &s.MaxTaskDepth }},
 	{path: "maxParallelTasks", help: "How many tasks of one conversation run at once; the others wait. 0: as many as usual.", at: func(s *Settings, _ string) any { return &s.MaxParallelTasks }},
+	{path: "hooks", help: "Commands that run when something happens, by event, in the format of Claude Code: see [hooks.md](hooks.md).", project: adds, at: func(s *Settings, _ string) any { return &s.Hooks }},
+	{path: "disableAllHooks", help: "Run no hooks.", at: func(s *Settings, _ string) any { return &s.DisableAllHooks }},
 	{path: "shell.env", help: "Names of environment variables that commands may see besides the usual ones.", at: func(s *Settings, _ string) any { return &s.ShellEnv }},
 }
 
@@ -116,7 +118,7 @@ func (f field) named(name string) string { return strings.Replace(f.path, "*", n
 // addsUp says whether the lists of several sources add up.
 func (f field) addsUp() bool {
 	switch f.at(scratch(), "x").(type) {
-	case *[]Rule:
+	case *[]Rule, *[]Raw:
 		return true
 	case *[]string:
 		return f.path != "fallbackModels" // an order: the last one counts
@@ -161,6 +163,12 @@ func (f field) put(s *Settings, name string, value []byte, from Source) (ok bool
 		for _, t := range list {
 			*to = append(*to, Rule{t, from})
 		}
+	case *[]Raw:
+		if value[0] != '{' {
+			return false, fmt.Errorf("it takes an object, { … }, not %s", short(value))
+		}
+		*to = append(*to, Raw{slices.Clone(value), from})
+		return true, nil
 	case keysOf:
 		if list, err = texts(value); list != nil {
 			to.all[to.id] = list

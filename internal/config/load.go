@@ -101,6 +101,11 @@ const (
 	localFile   = "settings.local.json"
 )
 
+var projectFiles = []struct {
+	scope Scope
+	name  string
+}{{Project, projectFile}, {Local, localFile}}
+
 // Load reads all settings. project is the root of the project; where it is
 // empty or not trusted nothing of it is opened, not even looked for. Whatever is
 // wrong is reported and has no effect; the rest counts. Values come in the order
@@ -136,10 +141,7 @@ func (l *loader) project(dir string) {
 		return
 	}
 	defer root.Close()
-	for _, at := range []struct {
-		scope Scope
-		name  string
-	}{{Project, projectFile}, {Local, localFile}} {
+	for _, at := range projectFiles {
 		path := filepath.Join(projectDir, at.name)
 		l.file(at.scope, filepath.Join(dir, path), func() (*os.File, error) {
 			return root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -307,6 +309,12 @@ func (f field) json(s *Settings, name string) string {
 			texts = append(texts, r.Text)
 		}
 		v = texts
+	case *[]Raw:
+		objects := make([]json.RawMessage, len(*at))
+		for i, r := range *at {
+			objects[i] = r.JSON
+		}
+		v = objects
 	case *[]string:
 		v = append([]string{}, *at...)
 	default:

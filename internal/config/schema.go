@@ -72,6 +72,9 @@ func (f field) schema() map[string]any {
 		if len(f.choices) > 0 {
 			s["enum"] = f.choices
 		}
+	case *[]Raw:
+		s["type"] = "object"
+		return s
 	default: // lists, which may be one text
 		s["anyOf"] = []any{texts, map[string]any{"type": "string"}}
 		return s
@@ -115,6 +118,8 @@ func (f field) takes() string {
 		return "number"
 	case *string:
 		return "text"
+	case *[]Raw:
+		return "object"
 	case keysOf:
 		return "text or list"
 	}
@@ -147,7 +152,7 @@ JSON with comments and trailing commas. What stands in a later place counts befo
 3. ` + "`.banyan/settings.local.json`" + ` beside it.
 4. Flags.
 
-A project can only tighten: it adds to ` + "`permissions.ask` and `permissions.deny`" + ` and lowers limits. Both of its files are held to that, because whoever made the repository may have made either of them; whatever else they set is ignored, and you are told. Before a folder is trusted they are not read at all.
+A project can only tighten: it adds to ` + "`permissions.ask` and `permissions.deny`" + ` and lowers limits; hooks that it brings run once you have approved them, one by one. Both of its files are held to that, because whoever made the repository may have made either of them; whatever else they set is ignored, and you are told. Before a folder is trusted they are not read at all.
 
 Lists of rules, of folders and of variable names add up over all places; other values are replaced. A list may be written as one text. What is wrong in a file is reported with its line, and the rest of the file counts.
 

@@ -30,7 +30,16 @@ type Settings struct {
 	MaxTaskDepth     int // how deep tasks may give tasks; 0: none are given
 	MaxParallelTasks int // of one conversation at once; 0: as many as usual
 
+	Hooks           []Raw // commands that run when something happens, as each file has them
+	DisableAllHooks bool  // none of them
+
 	ShellEnv []string // names of environment variables that commands may see besides the usual ones
+}
+
+// Raw is a JSON object as it stands in a file; its users read it.
+type Raw struct {
+	JSON   []byte
+	Source Source
 }
 
 // BranchSummary says what happens to entries that are left behind in the tree.

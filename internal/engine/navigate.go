@@ -21,7 +21,7 @@ func (e *Engine) enter(m *session.Manager, d *Draft, told SessionStart) error {
 	e.restore(snap, c)
 	e.cfg.ModelChosen, e.cfg.ThinkingChosen = false, false // they held for this session
 	e.emit(Opened{Session: snap, Draft: d})
-	told.Session = snap
+	told.Session, told.Permission = snap, e.cfg.Policy.Mode()
 	e.tell(&told)
 	e.loadQueue()
 	if found := snap.Problems(); len(found) > 0 {

@@ -15,6 +15,8 @@ type SessionStart struct {
 	Reason   string // "startup", "resume", "new" or "fork"
 	Previous string // file of the session before; empty for none, and in memory
 	Session  session.Snapshot
+	// Permission is the permission mode that it begins with.
+	Permission string
 }
 
 // SessionShutdown: a session is left. It is the last of its session.

@@ -12,5 +12,5 @@
 // wrong with it is a [Fault], told once, and never stops a session. One that is
 // not in the user's own settings runs only as it was when the user approved it.
 //
-// The package knows nothing of sessions, engines and screens.
+// A [Link] joins them to an engine. The package knows nothing of screens.
 package hook

@@ -70,6 +70,11 @@ func (r *Runner) Close() {
 	r.background.Wait()
 }
 
+// beside runs something that nobody waits for but Close, which ends it.
+func (r *Runner) beside(do func(context.Context)) {
+	r.background.Go(func() { do(r.ending) })
+}
+
 // Hears says whether there is a hook of an event.
 func (r *Runner) Hears(event string) bool {
 	return slices.ContainsFunc(r.states, func(s *State) bool { return s.Event == event })
@@ -176,7 +181,7 @@ func (r *Runner) Run(ctx context.Context, in Input) Outcome {
 	var g sync.WaitGroup
 	for i, s := range states {
 		if s.Async {
-			r.background.Go(func() { run(r.ending, i) })
+			r.beside(func(ctx context.Context) { run(ctx, i) })
 		} else {
 			g.Go(func() { run(ctx, i) })
 		}

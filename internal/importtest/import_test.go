@@ -55,7 +55,6 @@ var allowed = map[string][]string{
 	// L2
 	"internal/agent":   {"internal/llm", "internal/tool"},
 	"internal/summary": {"internal/llm", "internal/session"},
-	"internal/hook":    {"internal/config", "internal/permission", "internal/sandbox", "internal/tool"},
 	"internal/result":  {"internal/llm", "internal/tool", "internal/agent"},
 
 	// L3
@@ -65,6 +64,8 @@ var allowed = map[string][]string{
 	"internal/export": {"internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/tui/inert", "internal/tui/highlight", "internal/tui/markdown", "internal/tui/transcript", "internal/tui/treeview"},
 	// Other people's programs: hooks of the engine, and senders of its commands.
 	"internal/extension": {"internal/engine", "internal/session", "internal/tool", "internal/permission", "internal/llm", "internal/sandbox"},
+
+	"internal/hook": {"internal/config", "internal/permission", "internal/sandbox", "internal/tool", "internal/agent", "internal/engine", "internal/llm", "internal/session"},
 
 	// L4: the screen knows data types and the engine's commands and events.
 	"internal/tui":            {"internal/slip", "internal/export", "internal/engine", "internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/config", "internal/tui/..."},

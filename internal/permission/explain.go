@@ -35,3 +35,17 @@ func because(v Verdict) string {
 	}
 	return fmt.Sprintf("%s: %s", v.Source, v.Reason)
 }
+
+// About says whether a rule is about a call, for those who look at rules for
+// other reasons than permission. It is also where not all of what a command runs
+// can be seen.
+func About(w Workspace, r Rule, call Call) bool {
+	if !r.names(call.Tool) {
+		return false
+	}
+	r.Action = Deny
+	p := New(w, r)
+	p.mode = Full
+	v := p.Decide(call)
+	return v.Rule != "" || call.Tool == "bash" && v.Action != Allow
+}

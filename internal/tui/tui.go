@@ -61,6 +61,7 @@ type Options struct {
 	Skills    func(context.Context) ([]Fact, error)                  // of /skills
 	Agents    func(context.Context) ([]Fact, error)                  // of /agents
 	Roles     func() []Fact                                          // of /role; asked at once
+	Hooks     func(context.Context) ([]Item, error)                  // of /hooks
 	SetRole   func(ctx context.Context, name string) (string, error) // empty name: none; says what was done
 
 	DeleteSession func(ctx context.Context, path string) error       // to the trash

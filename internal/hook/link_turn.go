@@ -1,0 +1,160 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"banyan/internal/engine"
+	"banyan/internal/llm"
+	"banyan/internal/permission"
+	"banyan/internal/session"
+)
+
+// What hooks say in a turn, in the order in which it happens.
+
+func (l *Link) prompt(ctx context.Context, o *engine.Input) error {
+	said := l.run(ctx, l.input(UserPromptSubmit, func(in *Input) { in.Prompt = o.Text }))
+	if err := l.veto(said); err != nil {
+		return fmt.Errorf("the prompt was not sent: %w", err)
+	}
+	o.Add = append(o.Add, messages(said.Context)...)
+	return nil
+}
+
+// actions are the permission policy's words for decisions.
+var actions = map[Decision]permission.Action{Allow: permission.Allow, Ask: permission.Ask, Deny: permission.Deny}
+
+func (l *Link) call(ctx context.Context, o *engine.ToolCall) error {
+	said := l.run(ctx, l.input(PreToolUse, func(in *Input) { in.Call(o.ID, o.Tool, o.Arguments, l.Runner().cfg.Dir) }))
+	if said.Halt {
+		return l.stopped(said.StopReason)
+	}
+	if said.Input != nil {
+		o.Arguments = said.Input
+	}
+	if action, ok := actions[said.Decision]; ok {
+		o.Decide(action, said.Reason, said.By)
+	}
+	if len(said.Context) > 0 {
+		l.mu.Lock()
+		l.contexts[o.ID] = said.Context
+		l.mu.Unlock()
+	}
+	return nil
+}
+
+func (l *Link) question(ctx context.Context, o *engine.PermissionRequest) error {
+	said := l.run(ctx, l.input(PermissionRequest, func(in *Input) {
+		in.Call("", o.Call.Name, o.Call.Arguments, l.Runner().cfg.Dir)
+	}))
+	if said.Halt {
+		return l.stopped(said.StopReason)
+	}
+	if action, ok := actions[said.Decision]; ok {
+		o.Decide(action, said.Reason, said.By)
+	}
+	return nil
+}
+
+// result adds what hooks say to the result of a call. A turn that they end ends
+// before its next request.
+func (l *Link) result(ctx context.Context, o *engine.ToolResult) {
+	text := llm.Message{Content: o.Content}.Text()
+	event := PostToolUse
+	if o.IsError {
+		event = PostToolUseFailure
+	}
+	said := l.run(ctx, l.input(event, func(in *Input) {
+		in.Call(o.CallID, o.Tool, o.Arguments, l.Runner().cfg.Dir)
+		if o.IsError {
+			in.Error = text
+		} else {
+			in.ToolResponse = response(*in, text)
+		}
+	}))
+	if said.Output != nil {
+		o.Content = []llm.Block{llm.Text{Text: *said.Output}}
+	}
+	l.mu.Lock()
+	texts := append(l.contexts[o.CallID], said.Feedback...)
+	delete(l.contexts, o.CallID)
+	l.mu.Unlock()
+	if texts = append(texts, said.Context...); len(texts) > 0 {
+		o.Content = append(o.Content, llm.Text{Text: "[A hook adds:]\n" + strings.Join(texts, "\n\n")})
+	}
+	if said.Halt {
+		l.halt.Store(&said.StopReason)
+	}
+}
+
+// response is a tool's result as hooks are told it: its text, and for the tools
+// whose results scripts look into what those expect.
+func response(in Input, text string) json.RawMessage {
+	fields := map[string]any{"content": text}
+	switch in.ToolName {
+	case "Bash":
+		fields["stdout"], fields["stderr"], fields["interrupted"] = text, "", false
+	case "Write", "Edit", "MultiEdit":
+		var args struct {
+			Path string `json:"file_path"`
+		}
+		if json.Unmarshal(in.ToolInput, &args) == nil {
+			fields["filePath"], fields["success"] = args.Path, true
+		}
+	}
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		return nil // texts always encode
+	}
+	return raw
+}
+
+// stop lets hooks keep the turn going, a few times.
+func (l *Link) stop(ctx context.Context, o *engine.AgentEnd) {
+	if o.Again >= mostStops {
+		l.send(engine.Notice{Level: engine.Warning, Text: fmt.Sprintf("Stop hooks have kept this turn going %d times; it ends now.", o.Again)})
+		return
+	}
+	active := o.Again > 0
+	said := l.run(ctx, l.input(Stop, func(in *Input) {
+		in.StopHookActive, in.LastAnswer = &active, o.Last.Text()
+	}))
+	if said.Decision == Deny && !said.Halt && o.Continue == "" {
+		o.Continue = said.Reason
+	}
+}
+
+func (l *Link) compact(ctx context.Context, o *engine.SessionBeforeCompact) error {
+	said := l.run(ctx, l.input(PreCompact, func(in *Input) {
+		in.Trigger, in.CustomInstructions = "auto", new(string)
+		if o.Reason == engine.CompactManual {
+			in.Trigger, in.CustomInstructions = "manual", &o.Instructions
+		}
+	}))
+	return l.veto(said)
+}
+
+func (l *Link) tree(ctx context.Context, o *engine.SessionBeforeTree) error {
+	said := l.run(ctx, l.input(PreTree, func(in *Input) {
+		in.Tree = &Tree{
+			Target: string(o.Target), OldLeaf: string(o.OldLeaf), NewLeaf: string(o.NewLeaf), Common: string(o.Common),
+			Left: len(o.Left), Summarize: o.Navigate.Summarize,
+		}
+	}))
+	if err := l.veto(said); err != nil {
+		return err
+	}
+	wish := said.Tree
+	if wish.Summary != "" {
+		o.Summary = &session.BranchSummary{Summary: wish.Summary}
+	}
+	if wish.Instructions != "" {
+		o.Instructions, o.Replace = &wish.Instructions, wish.Replace
+	}
+	if wish.Label != "" {
+		o.Label = wish.Label
+	}
+	return nil
+}
