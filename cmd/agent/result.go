@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"banyan/internal/result"
+	"banyan/internal/tool"
 )
 
 // checkSchema says what is wrong with --json-schema before anything is read.
@@ -45,7 +46,7 @@ func readSchema(path string) (string, error) {
 		return "", fmt.Errorf("--json-schema is neither JSON nor a file: %w", err)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, result.MaxSchema+1))
+	text, err := io.ReadAll(io.LimitReader(f, tool.MaxSchema+1))
 	if err != nil {
 		return "", fmt.Errorf("read the JSON schema: %w", err)
 	}

@@ -33,7 +33,7 @@ func TestResults(t *testing.T) {
 	finish := func(args string) llmtest.Turn { return llmtest.Call("f", tool.Finish, args) }
 	text := llmtest.Text("The point is at 1.")
 	never := []llmtest.Turn{finish(`{}`), finish(`{"x":"1"}`), finish(`{"x":1.5}`), finish(`{"y":1}`), finish(`{"x":"z"}`), text}
-	big := fmt.Sprintf(`{"type":"object","properties":{%s"x":{"type":"integer"}},"required":["x"]}`, strings.Repeat(`"long":{"type":"string","description":"`+strings.Repeat("long ", 100)+`"},`, 500))
+	big := fmt.Sprintf(`{"type":"object","properties":{%s"x":{"type":"integer"}},"required":["x"]}`, strings.Repeat(`"long":{"type":"string","description":"`+strings.Repeat("long ", 100)+`"},`, 300))
 	for _, c := range []struct {
 		name   string
 		schema string

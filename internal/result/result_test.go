@@ -68,7 +68,7 @@ func TestSchemasThatAreRefused(t *testing.T) {
 		``: "not JSON", `{`: "not JSON", `{} {}`: "not JSON",
 		`[]`: "not a JSON object", `null`: "not a JSON object", `"x"`: "not a JSON object", `false`: "nothing fits",
 		`{"type":"strng"}`: "no type", `{"$ref":"http://example.com/x"}`: "leads elsewhere",
-		strings.Repeat(" ", MaxSchema+1): "bytes",
+		strings.Repeat(" ", tool.MaxSchema+1): "bytes",
 	} {
 		if _, err := Parse([]byte(schema)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40s: %v, want something about %q", schema, err, want)

@@ -13,9 +13,6 @@ import (
 	"banyan/internal/tool"
 )
 
-// MaxSchema is the size in bytes of the largest schema.
-const MaxSchema = 1 << 20
-
 // maxReminders is how often a turn that ends without a result is kept going.
 const maxReminders = 3
 
@@ -32,12 +29,12 @@ type Want struct {
 	wrapped bool            // they are an object that holds the result
 }
 
-// Parse reads a JSON schema, draft-07 or 2020-12, of at most [MaxSchema] bytes.
+// Parse reads a JSON schema, draft-07 or 2020-12, of at most [tool.MaxSchema] bytes.
 // The error says what is wrong with it. Nothing is fetched: a reference leads
 // into the schema itself.
 func Parse(schema []byte) (*Want, error) {
-	if len(schema) > MaxSchema {
-		return nil, fmt.Errorf("the schema has %d bytes, more than %d", len(schema), MaxSchema)
+	if len(schema) > tool.MaxSchema {
+		return nil, fmt.Errorf("the schema has more than %d bytes", tool.MaxSchema)
 	}
 	var text bytes.Buffer
 	if err := json.Compact(&text, schema); err != nil {

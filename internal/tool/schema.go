@@ -43,7 +43,7 @@ func reminder(schema json.RawMessage) string {
 }
 
 // CheckSchema says what is wrong with the schema of a tool, or of a result: it
-// does not parse, is not supported, or refers to what is not in it.
+// does not parse, is too large, not supported, or refers to what is not in it.
 func CheckSchema(schema json.RawMessage) error {
 	_, err := resolve(schema)
 	return err
@@ -54,7 +54,7 @@ func resolve(text json.RawMessage) (*jsonschema.Resolved, error) {
 		return r.(*jsonschema.Resolved), nil
 	}
 	var schema jsonschema.Schema
-	if err := unnested(text); err != nil {
+	if err := readable(text); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, &schema); err != nil {

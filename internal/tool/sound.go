@@ -18,13 +18,19 @@ import (
 // which the library would run forever or that nothing can fit; it resolves no
 // references to other documents itself.
 
-// maxNesting is how deep a schema may be. Reading one takes time by the square
-// of it.
-const maxNesting = 200
+// MaxSchema is the size of the largest schema, in bytes, and maxNesting the most
+// brackets that may be open in it. Reading one takes time by their product.
+const (
+	MaxSchema  = 256 << 10
+	maxNesting = 100
+)
 
-// unnested refuses a text that is nested too deeply. What is no JSON it leaves
-// to others.
-func unnested(text json.RawMessage) error {
+// readable refuses a text that is too large, or nested too deeply. What is no
+// JSON it leaves to others.
+func readable(text json.RawMessage) error {
+	if len(text) > MaxSchema {
+		return fmt.Errorf("it has %d bytes, more than %d", len(text), MaxSchema)
+	}
 	depth := 0
 	for d := json.NewDecoder(bytes.NewReader(text)); ; {
 		token, err := d.Token()
