@@ -55,13 +55,11 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 	history := config.History{Path: filepath.Join(s.paths.State, "history.jsonl")}
 	drafts := config.Drafts{Dir: filepath.Join(s.paths.State, "drafts")}
 	trees := config.Drafts{Dir: filepath.Join(s.paths.State, "trees")}
-	set := s.settings
+
 	shelf := shelf{s.Session.Store, s.paths}
 	return tui.Options{
 		Engine: e, Version: version(), Cwd: s.Cwd,
-		Theme: themeName(set.Theme), Keys: set.Keys, DoubleEscape: set.DoubleEscapeAction,
-		Vi: set.Vim, NoMouse: !set.Mouse, NoTitle: !set.Title, NoProgress: set.ReducedMotion, Images: set.Images,
-		Notify: notifyWay(set.Notifications, os.Getenv), TreeFilter: set.TreeFilter, SummaryPrompt: set.BranchSummary.Prompt,
+		Preferences: preferences(s.settings),
 
 		Models:        func(context.Context) ([]tui.Choice, error) { return s.roster.choices(), nil },
 		Sessions:      func(context.Context) ([]tui.Session, error) { return shelf.sessions() },
@@ -77,8 +75,12 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 			return shelf.take(s.SessionDir, s.Cwd, file)
 		},
 		Settings: s.listSettings,
-		SaveSetting: func(_ context.Context, name, value string) error {
-			return saveSetting(s.paths.UserFile(), name, value)
+		SaveSetting: func(_ context.Context, name, value string) (tui.Preferences, error) {
+			if err := saveSetting(s.paths.UserFile(), name, value); err != nil {
+				return tui.Preferences{}, err
+			}
+			settings, _ := s.settingsNow()
+			return preferences(settings), nil
 		},
 		Providers: s.roster.providers,
 		Login:     s.roster.login,
@@ -111,6 +113,15 @@ func branchOf(dir string) string {
 	return branch
 }
 
+// preferences are what settings say of the screen.
+func preferences(set config.Settings) tui.Preferences {
+	return tui.Preferences{
+		Theme: themeName(set.Theme), Keys: set.Keys, DoubleEscape: set.DoubleEscapeAction,
+		Vi: set.Vim, NoMouse: !set.Mouse, NoTitle: !set.Title, NoProgress: set.ReducedMotion, Images: set.Images,
+		Notify: notifyWay(set.Notifications, os.Getenv), TreeFilter: set.TreeFilter, SummaryPrompt: set.BranchSummary.Prompt,
+	}
+}
+
 // themeName is a theme's name or file; empty lets the screen look at the terminal.
 func themeName(set string) string {
 	if set == "auto" {
@@ -137,19 +148,25 @@ func notifyWay(set string, env func(string) string) string {
 // listSettings are the settings as they would count if the program began now,
 // with where they come from.
 func (s *setup) listSettings(context.Context) ([]tui.Setting, error) {
-	s.changing.Lock()
-	project := s.project
-	s.changing.Unlock()
-	_, values, _ := config.Load(s.paths, project, project != "", s.opts.overrides())
+	_, values := s.settingsNow()
 	list := make([]tui.Setting, len(values))
 	for i, v := range values {
 		var from []string
 		for _, src := range v.Sources {
 			from = append(from, src.String())
 		}
-		list[i] = tui.Setting{Name: v.Path, Value: v.JSON, From: strings.Join(from, ", "), Help: v.Help, Choices: choices(v)}
+		list[i] = tui.Setting{Name: v.Path, Value: v.JSON, From: strings.Join(from, ", "), Help: v.Help, Choices: choices(v), Live: v.Live}
 	}
 	return list, nil
+}
+
+// settingsNow are the settings as they would count if the program began now.
+func (s *setup) settingsNow() (config.Settings, []config.Value) {
+	s.changing.Lock()
+	project := s.project
+	s.changing.Unlock()
+	settings, values, _ := config.Load(s.paths, project, project != "", s.opts.overrides())
+	return settings, values
 }
 
 // choices are what a setting may be, if that can be listed.

@@ -22,6 +22,7 @@ type field struct {
 	choices []string          // of a text; none: any
 	aliases map[string]string // other words for choices, as other programs' files have them
 	project tighten
+	live    bool // a change counts at once in a chat, not from the next start on
 }
 
 // keysOf is the keys of one binding: a text or a list of texts.
@@ -50,17 +51,17 @@ var fields = []field{
 	{path: "model", help: "The model that answers, `provider/model` or `provider/model:thinking`. Empty: the first provider that is configured.", at: func(s *Settings, _ string) any { return &s.Model }},
 	{path: "fallbackModels", help: "Models to go on with, in this order, when the first cannot answer.", at: func(s *Settings, _ string) any { return &s.FallbackModels }},
 	{path: "thinking", help: "How much the model reasons before it answers. Empty: as the model's name says, else off.", choices: thinkingLevels, at: func(s *Settings, _ string) any { return &s.Thinking }},
-	{path: "theme", help: "The name of a theme. `auto` follows the terminal's background.", at: func(s *Settings, _ string) any { return &s.Theme }},
-	{path: "mouse", help: "Take the mouse: wheel, selection, clicks.", at: func(s *Settings, _ string) any { return &s.Mouse }},
-	{path: "notifications", help: "How to call you when a turn has ended or a question waits, and the terminal is not in front. `auto`: as the terminal is known to understand, else the bell.", choices: []string{"auto", "off", "bell", "osc9", "osc777", "osc99"}, at: func(s *Settings, _ string) any { return &s.Notifications }},
-	{path: "title", help: "Set the terminal's title to the session's name.", at: func(s *Settings, _ string) any { return &s.Title }},
-	{path: "reducedMotion", help: "No animation: no spinners, no blinking.", at: func(s *Settings, _ string) any { return &s.ReducedMotion }},
-	{path: "images", help: "How to draw pictures. `auto`: as the terminal can, by kitty's graphics, iTerm2's or sixels, else in blocks of colour when they are asked for.", choices: []string{"auto", "kitty", "sixel", "iterm", "blocks", "off"}, at: func(s *Settings, _ string) any { return &s.Images }},
-	{path: "vim", help: "Edit prompts with vi's modes.", at: func(s *Settings, _ string) any { return &s.Vim }},
-	{path: "keys.*", help: "The key or the list of keys of one binding, by its id, for example `\"send\": [\"enter\", \"ctrl+s\"]`. An empty list takes its keys away. The ids are in [keys.md](keys.md).", at: func(s *Settings, id string) any { return keysOf{s.Keys, id} }},
-	{path: "doubleEscapeAction", help: "What Esc Esc opens over an empty editor.", choices: []string{"tree", "branch", "none"}, at: func(s *Settings, _ string) any { return &s.DoubleEscapeAction }},
-	{path: "treeFilter", help: "The filter that the tree opens with.", choices: []string{"default", "no-tools", "user-only", "labeled-only", "all"}, at: func(s *Settings, _ string) any { return &s.TreeFilter }},
-	{path: "branchSummary.prompt", help: "Whether to summarise a branch that is left: ask each time, always, or never.", choices: []string{"ask", "always", "never"}, at: func(s *Settings, _ string) any { return &s.BranchSummary.Prompt }},
+	{path: "theme", live: true, help: "The name of a theme. `auto` follows the terminal's background.", at: func(s *Settings, _ string) any { return &s.Theme }},
+	{path: "mouse", live: true, help: "Take the mouse: wheel, selection, clicks.", at: func(s *Settings, _ string) any { return &s.Mouse }},
+	{path: "notifications", live: true, help: "How to call you when a turn has ended or a question waits, and the terminal is not in front. `auto`: as the terminal is known to understand, else the bell.", choices: []string{"auto", "off", "bell", "osc9", "osc777", "osc99"}, at: func(s *Settings, _ string) any { return &s.Notifications }},
+	{path: "title", live: true, help: "Set the terminal's title to the session's name.", at: func(s *Settings, _ string) any { return &s.Title }},
+	{path: "reducedMotion", live: true, help: "No animation: no spinners, no blinking.", at: func(s *Settings, _ string) any { return &s.ReducedMotion }},
+	{path: "images", live: true, help: "How to draw pictures. `auto`: as the terminal can, by kitty's graphics, iTerm2's or sixels, else in blocks of colour when they are asked for.", choices: []string{"auto", "kitty", "sixel", "iterm", "blocks", "off"}, at: func(s *Settings, _ string) any { return &s.Images }},
+	{path: "vim", live: true, help: "Edit prompts with vi's modes.", at: func(s *Settings, _ string) any { return &s.Vim }},
+	{path: "keys.*", live: true, help: "The key or the list of keys of one binding, by its id, for example `\"send\": [\"enter\", \"ctrl+s\"]`. An empty list takes its keys away. The ids are in [keys.md](keys.md).", at: func(s *Settings, id string) any { return keysOf{s.Keys, id} }},
+	{path: "doubleEscapeAction", live: true, help: "What Esc Esc opens over an empty editor.", choices: []string{"tree", "branch", "none"}, at: func(s *Settings, _ string) any { return &s.DoubleEscapeAction }},
+	{path: "treeFilter", live: true, help: "The filter that the tree opens with.", choices: []string{"default", "no-tools", "user-only", "labeled-only", "all"}, at: func(s *Settings, _ string) any { return &s.TreeFilter }},
+	{path: "branchSummary.prompt", live: true, help: "Whether to summarise a branch that is left: ask each time, always, or never.", choices: []string{"ask", "always", "never"}, at: func(s *Settings, _ string) any { return &s.BranchSummary.Prompt }},
 	{path: "branchSummary.instructions", help: "What branch summaries should look at, besides the usual.", at: func(s *Settings, _ string) any { return &s.BranchSummary.Instructions }},
 	{path: "compaction.enabled", help: "Summarise the older part of a conversation by itself when the model's window is nearly full.", at: func(s *Settings, _ string) any { return &s.Compaction.Enabled }},
 	{path: "compaction.reserveTokens", help: "The room, in tokens, that is left in the window when compaction begins.", at: func(s *Settings, _ string) any { return &s.Compaction.ReserveTokens }},

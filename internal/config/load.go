@@ -57,6 +57,7 @@ type Value struct {
 	JSON    string   // compact
 	Help    string   // what it is for, in Markdown
 	Choices []string // of a text that is one of a few
+	Live    bool     // a change counts at once in a chat, not from the next start on
 	// Sources is where it comes from: one place, or for lists that add up all
 	// places that added to it.
 	Sources []Source
@@ -275,7 +276,7 @@ func (l *loader) values() []Value {
 		}
 		for _, name := range names {
 			path := f.named(name)
-			v := Value{Path: path, JSON: f.json(&l.settings, name), Help: f.help, Choices: f.choices, Sources: l.sources[path]}
+			v := Value{Path: path, JSON: f.json(&l.settings, name), Help: f.help, Choices: f.choices, Live: f.live, Sources: l.sources[path]}
 			if len(v.Sources) == 0 {
 				v.Sources = []Source{{Scope: Default}}
 			}

@@ -95,13 +95,17 @@ func (f field) standard() string {
 
 // about is the field's help with what a project may do.
 func (f field) about() string {
+	help := f.help
+	if f.live {
+		help += " A change in `/settings` counts at once."
+	}
 	switch f.project {
 	case adds:
-		return f.help + " A project may add to it."
+		return help + " A project may add to it."
 	case lower:
-		return f.help + " A project may lower it."
+		return help + " A project may lower it."
 	}
-	return f.help
+	return help
 }
 
 // takes says for people what the field takes.

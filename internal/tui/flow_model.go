@@ -171,7 +171,7 @@ func permissionModes(*Model) []editor.Candidate {
 func (m *Model) chooseTheme(args string) tea.Cmd {
 	if args != "" {
 		if m.setTheme(args) {
-			return m.keepTheme(args)
+			return m.saveSetting("theme", args)
 		}
 		return nil
 	}
@@ -184,7 +184,7 @@ func (m *Model) chooseTheme(args string) tea.Cmd {
 		Title: "Theme", Items: items, Cursor: max(0, slices.Index(names, before)), Keys: m.opts.Keys,
 		Moved:  func(i int) { m.setTheme(names[i]) },
 		Closed: func() { m.setTheme(before) },
-		Chosen: func(i int) tea.Cmd { m.setTheme(names[i]); return m.keepTheme(names[i]) },
+		Chosen: func(i int) tea.Cmd { m.setTheme(names[i]); return m.saveSetting("theme", names[i]) },
 	}, m.theme)})
 	return nil
 }

@@ -3,6 +3,8 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"banyan/internal/tui/picker"
@@ -17,6 +19,7 @@ type Setting struct {
 	From    string // where it comes from
 	Help    string
 	Choices []string // what it may be; nil if that cannot be listed
+	Live    bool     // a change counts at once, not from the next start on
 }
 
 // settingList is the list of settings. It may take a moment to come.
@@ -30,8 +33,49 @@ type settingList struct {
 type settingsMsg struct {
 	list     *settingList
 	settings []Setting
-	kept     string // what was changed, if anything was
 	err      error
+}
+
+// savedMsg is a setting that was kept, and the settings as they are then.
+type savedMsg struct {
+	name, value string
+	preferences Preferences
+	settings    []Setting
+	err         error // of reading them
+}
+
+func (msg savedMsg) apply(m *Model) tea.Cmd {
+	cmd := m.prefer(msg.preferences)
+	m.hint(msg.told())
+	for _, o := range m.overlays {
+		if l, ok := o.(*settingList); ok {
+			l.show(msg.settings, msg.err)
+		}
+	}
+	return cmd
+}
+
+// told says what becomes of the setting.
+func (msg savedMsg) told() string {
+	what := msg.name + " is " + msg.value
+	if strings.TrimSpace(msg.value) == "" {
+		what = msg.name + " is as usual"
+	}
+	i := slices.IndexFunc(msg.settings, func(s Setting) bool { return s.Name == msg.name })
+	switch {
+	case i < 0: // a name that the user made up, of a key for one
+		return what
+	case msg.value != "" && !msg.settings[i].says(msg.value):
+		return what + " for you; here " + msg.settings[i].From + " goes before it"
+	case msg.settings[i].Live:
+		return what
+	}
+	return what + " from the next start on"
+}
+
+// says whether a setting has a value as it is typed.
+func (s Setting) says(value string) bool {
+	return s.Value == value || s.Value == strconv.Quote(value)
 }
 
 // openSettings shows what is set and where; a setting that is chosen can be
@@ -54,7 +98,7 @@ func (l *settingList) read() tea.Cmd {
 	list, read := l, l.m.opts.Settings
 	return func() tea.Msg {
 		settings, err := read(context.Background())
-		return settingsMsg{list, settings, "", err}
+		return settingsMsg{list, settings, err}
 	}
 }
 
@@ -64,22 +108,23 @@ func (l *settingList) Update(msg tea.Msg) (bool, tea.Cmd) {
 	if !ok {
 		return l.Model.Update(msg)
 	}
-	if read.list != l {
-		return false, nil
+	if read.list == l {
+		l.show(read.settings, read.err)
 	}
-	if read.kept != "" {
-		l.m.hint(read.kept)
-	}
-	l.settings = read.settings
+	return false, nil
+}
+
+// show lists settings.
+func (l *settingList) show(settings []Setting, err error) {
+	l.settings = settings
 	items := make([]picker.Item, len(l.settings))
 	for i, s := range l.settings {
 		items[i] = picker.Item{Title: s.Name, Detail: s.Value + "  (" + s.From + ")  " + s.Help, Search: s.Name + " " + s.Help}
 	}
-	if read.err != nil {
-		l.SetEmpty(read.err.Error())
+	if err != nil {
+		l.SetEmpty(err.Error())
 	}
 	l.SetItems(items, l.Index())
-	return false, nil
 }
 
 // change asks for another value: one of a few, or in words.
@@ -91,54 +136,33 @@ func (l *settingList) change(s Setting) tea.Cmd {
 	if len(s.Choices) == 0 {
 		l.m.prompt(promptOptions{
 			Title: s.Name + ": " + s.Help, Hint: "nothing takes the setting away", Text: s.Value,
-			Chosen: func(value string) tea.Cmd { return l.save(s.Name, value) },
+			Chosen: func(value string) tea.Cmd { return l.m.saveSetting(s.Name, value) },
 		})
 		return nil
 	}
 	ways := make([]way, len(s.Choices))
 	for i, value := range s.Choices {
-		ways[i] = way{text: value, run: func() tea.Cmd { return l.save(s.Name, value) }}
+		ways[i] = way{text: value, run: func() tea.Cmd { return l.m.saveSetting(s.Name, value) }}
 	}
 	l.m.choose(s.Name+": "+s.Help, ways...)
 	return nil
 }
 
-// save keeps a value and reads the settings again.
-func (l *settingList) save(name, value string) tea.Cmd {
-	list, keep, read := l, l.m.opts.SaveSetting, l.m.opts.Settings
-	if name == "theme" {
-		l.m.setTheme(themeFor(value, l.m.theme.Dark))
-	}
-	return func() tea.Msg {
-		if err := keep(context.Background(), name, value); err != nil {
-			return failedMsg{fmt.Errorf("keeping the setting: %w", err)}
-		}
-		settings, err := read(context.Background())
-		return settingsMsg{list, settings, kept(name, value), err}
-	}
-}
-
-// kept says what becomes of a setting.
-func kept(name, value string) string {
-	switch {
-	case strings.TrimSpace(value) == "":
-		return name + " is as usual from the next start on"
-	case name == "theme": // it has changed already
-		return name + " is " + value
-	}
-	return name + " is " + value + " from the next start on"
-}
-
-// keepTheme keeps a theme for the programs to come.
-func (m *Model) keepTheme(name string) tea.Cmd {
-	keep := m.opts.SaveSetting
+// saveSetting keeps a setting and lets it count.
+func (m *Model) saveSetting(name, value string) tea.Cmd {
+	keep, read := m.opts.SaveSetting, m.opts.Settings
 	if keep == nil {
 		return nil
 	}
-	return work(kept("theme", name), func(ctx context.Context) error {
-		if err := keep(ctx, "theme", name); err != nil {
-			return fmt.Errorf("keeping the theme: %w", err)
+	return func() tea.Msg {
+		preferences, err := keep(context.Background(), name, value)
+		if err != nil {
+			return failedMsg{fmt.Errorf("keeping the setting: %w", err)}
 		}
-		return nil
-	})
+		msg := savedMsg{name: name, value: value, preferences: preferences}
+		if read != nil {
+			msg.settings, msg.err = read(context.Background())
+		}
+		return msg
+	}
 }

@@ -473,11 +473,14 @@ func TestSettings(t *testing.T) {
 	d := tuitest.New(t, func(o *tui.Options) {
 		o.Settings = func(contextT) ([]tui.Setting, error) {
 			return []tui.Setting{
-				{Name: "theme", Value: values["theme"], From: "settings.json:3", Help: "the colours", Choices: []string{"dark", "light"}},
+				{Name: "theme", Value: values["theme"], From: "settings.json:3", Help: "the colours", Choices: []string{"dark", "light"}, Live: true},
 				{Name: "model", Value: values["model"], From: "default", Help: "who answers"},
 			}, nil
 		}
-		o.SaveSetting = func(_ contextT, name, value string) error { values[name] = value; return nil }
+		o.SaveSetting = func(_ contextT, name, value string) (tui.Preferences, error) {
+			values[name] = value
+			return tui.Preferences{Theme: values["theme"]}, nil
+		}
 	}).Open()
 	d.Type("/settings").Press("enter").Sees("theme", "light  (settings.json:3)  the colours")
 	d.Press("enter").Sees("theme: the colours").Press("enter").Sees("dark  (settings.json:3)")
@@ -486,6 +489,37 @@ func TestSettings(t *testing.T) {
 	if values["theme"] != "contrast" {
 		t.Errorf("kept %v", values)
 	}
+}
+
+// What is set about the screen counts at once.
+func TestSettingsCountAtOnce(t *testing.T) {
+	var kept tui.Preferences
+	d := tuitest.New(t, func(o *tui.Options) {
+		o.Settings = func(contextT) ([]tui.Setting, error) {
+			return []tui.Setting{{Name: "theme", Value: `"contrast"`, From: "--theme", Live: true}}, nil
+		}
+		o.SaveSetting = func(contextT, string, string) (tui.Preferences, error) { return kept, nil }
+	}).Open().Append(user("hello"))
+	set := func(p tui.Preferences) {
+		kept = p
+		d.Type("/theme light").Press("enter")
+	}
+	set(tui.Preferences{
+		Theme: "contrast", Keys: map[string][]string{"palette": {"ctrl+y"}}, Vi: true, NoMouse: true, NoTitle: true,
+		DoubleEscape: "none", TreeFilter: "user-only",
+	})
+	d.Sees("theme is light for you; here --theme goes before it")
+	if v := d.Model.View(); v.MouseMode != tea.MouseModeNone || v.WindowTitle != "" {
+		t.Errorf("mouse %v, title %q", v.MouseMode, v.WindowTitle)
+	}
+	d.Press("ctrl+p").Misses("Commands").Press("ctrl+y").Sees("Commands").Press("esc")
+	d.Type("abc").Press("esc").Type("x").Sees("ab").Misses("abc") // a command of vi's
+	d.Press("d", "d", "i").Misses("ab")
+	set(tui.Preferences{})
+	if v := d.Model.View(); v.MouseMode == tea.MouseModeNone || v.WindowTitle == "" {
+		t.Errorf("mouse %v, title %q", v.MouseMode, v.WindowTitle)
+	}
+	d.Press("ctrl+p").Sees("Commands")
 }
 
 // State is the fold of the log: whatever happened, the screen shows what a

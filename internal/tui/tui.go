@@ -33,22 +33,7 @@ type Options struct {
 	Cwd     string // shown in the footer; absolute
 	Prompt  string // sent, or run if it is a command, as soon as the session is open
 
-	Theme string              // name or file; empty or "auto" follows the terminal's background
-	Keys  map[string][]string // keystrokes by action id, instead of the usual ones
-	// DoubleEscape is the command that Esc Esc runs with an empty editor,
-	// "tree" or "branch"; "none" for nothing. Empty is "tree".
-	DoubleEscape string
-	Vi           bool // write prompts with vi's keys
-	NoMouse      bool // leave the mouse to the terminal
-	NoTitle      bool // leave the window's title alone
-	NoProgress   bool // do not show in the terminal's own bar that something runs
-	// Images is how pictures are drawn: "kitty", "sixel", "iterm", "blocks", "off";
-	// "auto", or empty, as the terminal can.
-	Images string
-	// Notify is how the user is told that something is done while the window
-	// has no focus: "bell", "osc9", "osc777", "osc99", or "auto" for what the
-	// terminal is known to understand; else not at all.
-	Notify string
+	Preferences
 
 	Models   func(context.Context) ([]Choice, error)  // of /model
 	Sessions func(context.Context) ([]Session, error) // of /resume, newest first
@@ -70,12 +55,14 @@ type Options struct {
 	Search        func(ctx context.Context, path, text string) ([]Found, error)   // of one session, all branches
 	Import        func(ctx context.Context, file string) (path string, err error) // of /import; never overwrites
 	Settings      func(context.Context) ([]Setting, error)
-	SaveSetting   func(ctx context.Context, name, value string) error // empty value: as usual
-	Providers     func() []string                                     // that Login knows
-	Login         func(ctx context.Context, provider, key string) error
-	Logout        func(ctx context.Context, provider string) error
-	Trust         func(context.Context) (string, error) // of /trust; says what was done
-	Doctor        Examiner                              // of /doctor
+	// SaveSetting keeps a setting, empty for the usual value, and says how the
+	// screen is to be from then on.
+	SaveSetting func(ctx context.Context, name, value string) (Preferences, error)
+	Providers   func() []string // that Login knows
+	Login       func(ctx context.Context, provider, key string) error
+	Logout      func(ctx context.Context, provider string) error
+	Trust       func(context.Context) (string, error) // of /trust; says what was done
+	Doctor      Examiner                              // of /doctor
 
 	History   func() ([]string, error) // prompts of other sessions, oldest first
 	Remember  func(prompt string) error
@@ -83,9 +70,6 @@ type Options struct {
 	LoadDraft func(session string) string
 	SaveTree  func(session, state string) error // how its tree looked; empty: as usual
 	LoadTree  func(session string) string
-
-	TreeFilter    string // that a tree opens with; empty for "default"
-	SummaryPrompt string // whether a branch that is left is summarised: "ask" (or empty), "always", "never"
 
 	// The following are for tests.
 

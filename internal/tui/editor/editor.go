@@ -84,6 +84,15 @@ func New(o Options) *Model {
 // SetTheme says how it is painted.
 func (m *Model) SetTheme(th theme.Theme) { m.theme = th }
 
+// SetKeys changes what keys do.
+func (m *Model) SetKeys(keys map[string][]string, vi bool) {
+	m.opts.Keys, m.opts.Vi = keys, vi
+	m.keys = keymap.New(Bindings(), keys)
+	if !vi {
+		m.vi.normal = false
+	}
+}
+
 // SetSources says where completion comes from.
 func (m *Model) SetSources(s ...Source) { m.opts.Sources = s }
 

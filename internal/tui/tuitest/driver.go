@@ -66,7 +66,7 @@ func New(t testing.TB, change ...func(*tui.Options)) *Driver {
 	}
 	d.Session = m
 	o := tui.Options{
-		Engine: fake{d}, Version: "1.0", Cwd: "/home/ada/engine", Theme: "dark",
+		Engine: fake{d}, Version: "1.0", Cwd: "/home/ada/engine", Preferences: tui.Preferences{Theme: "dark"},
 		Now: func() time.Time { return d.now },
 		After: func(wait time.Duration, msg tea.Msg) tea.Cmd {
 			d.timers = append(d.timers, timer{d.now.Add(wait), msg})
