@@ -17,7 +17,7 @@ type field struct {
 	path string
 	help string
 	// at points to it in s: a *bool, *int, *float64, *string, *[]string,
-	// *[]Rule, *[]Raw or keysOf. name is what stands for *.
+	// *[]Rule, *[]Raw, keysOf or serverOf. name is what stands for *.
 	at      func(s *Settings, name string) any
 	choices []string          // of a text; none: any
 	aliases map[string]string // other words for choices, as other programs' files have them
@@ -35,10 +35,14 @@ type keysOf struct {
 type tighten uint8
 
 const (
-	never tighten = iota // it is ignored and reported
-	adds                 // add to a list that restricts
-	lower                // lower a limit
+	never    tighten = iota // it is ignored and reported
+	adds                    // add to a list that restricts
+	lower                   // lower a limit
+	proposes                // anything: it has no effect before the user approves it
 )
+
+// restricts: what is missing of it may loosen something.
+func (t tighten) restricts() bool { return t == adds || t == lower }
 
 // Words that settings of more than one place take.
 var (
@@ -80,6 +84,8 @@ var fields = []field{
 	{path: "maxParallelTasks", help: "How many tasks of one conversation run at once; the others wait. 0: as many as usual.", at: func(s *Settings, _ string) any { return &s.MaxParallelTasks }},
 	{path: "hooks", help: "Commands that run when something happens, by event, in the format of Claude Code: see [hooks.md](hooks.md).", project: adds, at: func(s *Settings, _ string) any { return &s.Hooks }},
 	{path: "disableAllHooks", help: "Run no hooks.", at: func(s *Settings, _ string) any { return &s.DisableAllHooks }},
+	{path: "mcpServers.*", help: "An MCP server by its name, in the shape that `.mcp.json` has: see [mcp.md](mcp.md).", project: proposes, at: func(s *Settings, name string) any { return serverOf{&s.MCPServers, name} }},
+	{path: "disabledMcpServers", help: "Names of MCP servers that are not started.", project: adds, at: func(s *Settings, _ string) any { return &s.DisabledMCPServers }},
 	{path: "shell.env", help: "Names of environment variables that commands may see besides the usual ones.", at: func(s *Settings, _ string) any { return &s.ShellEnv }},
 }
 
@@ -174,6 +180,9 @@ func (f field) put(s *Settings, name string, value []byte, from Source) (ok bool
 		if list, err = texts(value); list != nil {
 			to.all[to.id] = list
 		}
+	case serverOf:
+		err = to.put(value, from)
+		return err == nil, err
 	}
 	return list != nil, err
 }

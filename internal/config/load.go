@@ -148,6 +148,7 @@ func (l *loader) project(dir string) {
 			return root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		})
 	}
+	l.mcpFile(dir, root)
 }
 
 // file reads one file. That it is not there is no problem.
@@ -232,7 +233,7 @@ func (l *loader) set(f field, name string, value []byte, from Source) {
 	}
 	put, err := f.put(&l.settings, name, value, from)
 	if err != nil {
-		l.problems = append(l.problems, Problem{from, path, err.Error(), f.project != never && !errors.Is(err, errLooser)})
+		l.problems = append(l.problems, Problem{from, path, err.Error(), f.project.restricts() && !errors.Is(err, errLooser)})
 	}
 	if !put {
 		return
@@ -318,6 +319,8 @@ func (f field) json(s *Settings, name string) string {
 		v = objects
 	case *[]string:
 		v = append([]string{}, *at...)
+	case serverOf:
+		v = at.shown()
 	default:
 		v = at
 	}

@@ -250,9 +250,9 @@ func TestProjectCanOnlyTighten(t *testing.T) {
 		if !reflect.DeepEqual(s, want) {
 			t.Errorf("a project changed %+v", s)
 		}
-		// Everything but the two lists that restrict, and hooks, which are approved
-		// one by one, is refused, one by one.
-		if want := len(fields) - 3; len(problems) != want {
+		// Everything but the three lists that restrict, and what is approved one by
+		// one, is refused, one by one.
+		if want := len(fields) - 5; len(problems) != want {
 			t.Errorf("%d problems, want %d: %v", len(problems), want, problems)
 		}
 		for _, p := range problems {

@@ -72,7 +72,7 @@ func (f field) schema() map[string]any {
 		if len(f.choices) > 0 {
 			s["enum"] = f.choices
 		}
-	case *[]Raw:
+	case *[]Raw, serverOf:
 		s["type"] = "object"
 		return s
 	default: // lists, which may be one text
@@ -104,6 +104,8 @@ func (f field) about() string {
 		return help + " A project may add to it."
 	case lower:
 		return help + " A project may lower it."
+	case proposes:
+		return help + " A project may have some; you approve each of them before it counts."
 	}
 	return help
 }
@@ -122,7 +124,7 @@ func (f field) takes() string {
 		return "number"
 	case *string:
 		return "text"
-	case *[]Raw:
+	case *[]Raw, serverOf:
 		return "object"
 	case keysOf:
 		return "text or list"
@@ -156,7 +158,7 @@ JSON with comments and trailing commas. What stands in a later place counts befo
 3. ` + "`.banyan/settings.local.json`" + ` beside it.
 4. Flags.
 
-A project can only tighten: it adds to ` + "`permissions.ask` and `permissions.deny`" + ` and lowers limits; hooks that it brings run once you have approved them, one by one. Both of its files are held to that, because whoever made the repository may have made either of them; whatever else they set is ignored, and you are told. Before a folder is trusted they are not read at all.
+A project can only tighten: it adds to ` + "`permissions.ask` and `permissions.deny`" + ` and lowers limits; hooks and MCP servers that it brings run once you have approved them, one by one. Both of its files are held to that, because whoever made the repository may have made either of them; whatever else they set is ignored, and you are told. Before a folder is trusted they are not read at all.
 
 Lists of rules, of folders and of variable names add up over all places; other values are replaced. A list may be written as one text. What is wrong in a file is reported with its line, and the rest of the file counts.
 

@@ -29,6 +29,8 @@ type Settings struct {
 
 	MaxTaskDepth     int // how deep tasks may give tasks; 0: none are given
 	MaxParallelTasks int // of one conversation at once; 0: as many as usual
+	MCPServers         []MCPServer // of all places, later ones last; several may have one name
+	DisabledMCPServers []string
 
 	Hooks           []Raw // commands that run when something happens, as each file has them
 	DisableAllHooks bool  // none of them
