@@ -27,8 +27,8 @@ type Settings struct {
 	MaxTurns     int     // requests to the model in one turn; 0: no limit
 	MaxBudgetUSD float64 // USD that a run without a screen may cost; 0: no limit
 
-	MaxTaskDepth     int // how deep tasks may give tasks; 0: none are given
-	MaxParallelTasks int // of one conversation at once; 0: as many as usual
+	MaxTaskDepth       int         // how deep tasks may give tasks; 0: none are given
+	MaxParallelTasks   int         // of one conversation at once; 0: as many as usual
 	MCPServers         []MCPServer // of all places, later ones last; several may have one name
 	DisabledMCPServers []string
 

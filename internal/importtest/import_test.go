@@ -56,6 +56,7 @@ var allowed = map[string][]string{
 	"internal/agent":   {"internal/llm", "internal/tool"},
 	"internal/summary": {"internal/llm", "internal/session"},
 	"internal/result":  {"internal/llm", "internal/tool", "internal/agent"},
+	"internal/mcp":     {"internal/llm", "internal/tool", "internal/sandbox", "internal/config"},
 
 	// L3
 	"internal/engine": {"internal/agent", "internal/result", "internal/summary", "internal/session", "internal/tool", "internal/permission", "internal/llm", "internal/tree"},
@@ -109,6 +110,7 @@ var outside = map[string][]string{
 	"github.com/ncruces/...":                     {"internal/store/database"},
 	"github.com/pressly/...":                     {"internal/store/database"},
 	"github.com/tetratelabs/...":                 {"internal/store/database"},
+	"github.com/modelcontextprotocol/...":        {"internal/mcp"},
 	"github.com/alecthomas/chroma/v2/lexers/...": {},
 	"github.com/alecthomas/chroma/v2/styles/...": {},
 	"github.com/alecthomas/chroma/v2/quick/...":  {},

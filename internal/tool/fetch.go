@@ -171,24 +171,14 @@ func (e *Env) fetched(resp *http.Response, body []byte) Result {
 		if err != nil {
 			return Fail(fmt.Errorf("reading %s as HTML: %w", where, err))
 		}
-		text = clean([]byte(md))
+		text = md
 	case isBinary(body):
 		return TextResult(fmt.Sprintf("%s is binary: %s, %s.", where, kind, bytesText(int64(len(body)))), nil)
 	default:
-		text = clean(body)
+		text = string(body)
 	}
 	head := fmt.Sprintf("%s (%s)\n\n", where, kind)
-	if fits(text) {
-		return TextResult(head+text, Plain{Text: text})
-	}
-	cut := &Cut{Lines: countLines([]byte(text)), Bytes: int64(len(text))}
-	note := ""
-	if path, err := e.keep("page-*.md", text); err == nil {
-		cut.Full = path
-		note = fmt.Sprintf("[all of it is in %s]\n", path)
-	}
-	short := cutText(text)
-	return TextResult(head+note+short, Plain{Text: short, Cut: cut})
+	return KeptResult(head, text, func(text string) (string, error) { return e.keep("page-*.md", text) })
 }
 
 // keep writes a text to a private file for the model to look into.
