@@ -74,6 +74,7 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		Import: func(_ context.Context, file string) (string, error) {
 			return shelf.take(s.SessionDir, s.Cwd, file)
 		},
+		ReadTask: s.readTask,
 		Settings: s.listSettings,
 		SaveSetting: func(_ context.Context, name, value string) (tui.Preferences, error) {
 			if err := saveSetting(s.paths.UserFile(), name, value); err != nil {

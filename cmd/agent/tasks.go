@@ -98,3 +98,14 @@ func named(names []string, tool string) bool {
 		return err == nil && r.Names(tool)
 	})
 }
+
+// readTask opens the session of a task for looking.
+func (s *setup) readTask(_ context.Context, path string) (session.Snapshot, func(), error) {
+	o := s.Session
+	o.ReadOnly = true
+	m, err := session.Open(path, o)
+	if err != nil {
+		return session.Snapshot{}, nil, err
+	}
+	return m.Snapshot(), func() { m.Close() }, nil
+}

@@ -65,6 +65,7 @@ func commands() []command {
 		{name: "hooks", help: "commands that run when something happens: where they are from, how they did; approve them", run: (*Model).showHooks},
 		{name: "role", args: "[name]", help: "give the agent a role; none takes it away", complete: roleNames, run: (*Model).setRole},
 		{name: "agents", help: "the agents that tasks can be given to", run: (*Model).showAgents},
+		{name: "tasks", help: "the tasks of this session: look, stop, go on with what was interrupted", run: (*Model).tasksFlow},
 		{name: "compact", aliases: []string{"compress", "summarize"}, args: "[focus]", help: "let a summary stand for the older part", run: (*Model).compact},
 		{name: "queue", help: "the follow-ups that wait: order, edit, take out", run: (*Model).queueFlow},
 		{name: "copy", help: "copy the last answer", run: (*Model).copyAnswer},

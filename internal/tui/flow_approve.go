@@ -249,6 +249,9 @@ func (a *approval) headRows() int {
 func (a *approval) head(w int) string {
 	th := a.m.theme
 	line := []rich.Span{rich.Chrome("  May this run? ", th.Title), rich.Chrome(inert.Line(a.asked.Call.Name), th.Tool)}
+	if of := a.asked.Tasks; len(of) > 0 {
+		line = append(line, rich.Chrome(" for the task "+inert.Line(strings.Join(of, " › ")), th.Accent))
+	}
 	if a.asked.Reason != "" {
 		line = append(line, rich.Chrome("  "+inert.Line(a.asked.Reason), th.Dim))
 	}

@@ -17,7 +17,7 @@ type selecting struct {
 
 // selectBlocks begins at the last block in view.
 func (m *Model) selectBlocks() tea.Cmd {
-	if m.blank() || !m.transcript.SelectItem() {
+	if m.blank() || !m.shown().SelectItem() {
 		m.refuse("There is nothing to select yet")
 		return nil
 	}
@@ -28,7 +28,7 @@ func (m *Model) selectBlocks() tea.Cmd {
 // selectKeys are the keys while selecting.
 func selectKeys() []keymap.Binding[*selecting] {
 	move := func(by int, extend bool) func(*selecting) tea.Cmd {
-		return func(s *selecting) tea.Cmd { s.m.transcript.MoveSelection(by, extend); return nil }
+		return func(s *selecting) tea.Cmd { s.m.shown().MoveSelection(by, extend); return nil }
 	}
 	return []keymap.Binding[*selecting]{
 		{ID: "select.copy", Keys: []string{"enter", "y", "ctrl+c"}, Help: "copy what is selected, as it was written", Run: (*selecting).copy},
@@ -44,7 +44,7 @@ func selectKeys() []keymap.Binding[*selecting] {
 }
 
 func (s *selecting) copy() tea.Cmd {
-	text := s.m.transcript.SelectEnd()
+	text := s.m.shown().SelectEnd()
 	s.close()
 	if text == "" {
 		s.m.refuse("There is nothing in it to copy")
@@ -54,13 +54,13 @@ func (s *selecting) copy() tea.Cmd {
 }
 
 func (s *selecting) close() tea.Cmd {
-	s.m.transcript.SelectNone()
+	s.m.shown().SelectNone()
 	s.done = true
 	return nil
 }
 
 func (s *selecting) unfold() tea.Cmd {
-	if !s.m.transcript.ToggleSelected() {
+	if !s.m.shown().ToggleSelected() {
 		s.m.hint("There is nothing folded in this block")
 	}
 	return nil
@@ -79,7 +79,7 @@ func (s *selecting) Update(msg tea.Msg) (bool, tea.Cmd) {
 		if msg.Button == tea.MouseWheelUp {
 			by = -wheelLines
 		}
-		s.m.transcript.ScrollLines(by)
+		s.m.shown().ScrollLines(by)
 	}
 	return s.done, cmd
 }

@@ -56,6 +56,14 @@ func (m *Model) take(ev engine.Event) tea.Cmd {
 		return m.notify("needs your approval")
 	case engine.Withdrawn:
 		m.withdrawn(ev.Ask)
+	case engine.TaskList:
+		for _, s := range ev.Tasks {
+			m.taskIs(nil, s)
+		}
+	case engine.TaskChanged:
+		m.taskIs(nil, ev.Status)
+	case engine.TaskEvent:
+		return m.inTask(ev)
 	case engine.Queue:
 		return m.queued(ev)
 	case engine.Finished:
@@ -81,6 +89,7 @@ func (m *Model) open(ev engine.Opened) tea.Cmd {
 	m.drafts.session = ev.Session.Header().ID
 	m.opened = true
 	m.running, m.retry = nil, nil
+	m.leaveTasks()
 	early := m.early
 	m.show(ev.Session)
 	m.early = nil

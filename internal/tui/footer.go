@@ -65,10 +65,13 @@ func (m *Model) means() []segment {
 		segments = append(segments, m.plain(2, rich.TruncateText(name, 32)))
 	}
 	segments = append(segments, m.window()...)
-	if n := m.state.Usage.Context(); n > 0 {
+	if n := m.state.Usage.Context() + m.state.Tasks.Tokens; n > 0 {
 		segments = append(segments, m.plain(9, count(n)))
 	}
-	if usd := m.state.Usage.Cost.Total; usd > 0 {
+	if n := m.state.Tasks.Running; n > 0 {
+		segments = append(segments, segment{3, []rich.Span{rich.Chrome(fmt.Sprintf("%d working", n), m.theme.Running)}})
+	}
+	if usd := m.state.Usage.Cost.Total + m.state.Tasks.USD; usd > 0 { // what tasks took counts
 		segments = append(segments, m.plain(7, fmt.Sprintf("$%.2f", usd)))
 	}
 	return segments

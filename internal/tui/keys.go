@@ -35,24 +35,27 @@ func bindings() []keymap.Binding[*Model] {
 		{ID: "history", Keys: []string{"ctrl+r"}, Help: "search the prompts of the past", When: writing, Run: (*Model).searchHistory},
 
 		{ID: "expand-tools", Keys: []string{"ctrl+o"}, Help: "show all of what tools gave, or little", Run: func(m *Model) tea.Cmd {
-			m.transcript.ExpandTools(!m.transcript.ToolsExpanded())
+			m.shown().ExpandTools(!m.shown().ToolsExpanded())
 			return nil
 		}},
 		{ID: "show-thinking", Keys: []string{"ctrl+t"}, Help: "show thinking, or fold it", Run: func(m *Model) tea.Cmd {
-			m.transcript.ShowThinking(!m.transcript.ThinkingShown())
+			m.shown().ShowThinking(!m.shown().ThinkingShown())
 			return nil
 		}},
-		{ID: "page-up", Keys: []string{"pgup"}, Help: "a page up", Run: do(func(m *Model) { m.transcript.Page(-1) })},
-		{ID: "page-down", Keys: []string{"pgdown"}, Help: "a page down", Run: do(func(m *Model) { m.transcript.Page(1) })},
-		{ID: "line-up", Keys: []string{"shift+up"}, Help: "a line up", Run: do(func(m *Model) { m.transcript.ScrollLines(-1) })},
-		{ID: "line-down", Keys: []string{"shift+down"}, Help: "a line down", Run: do(func(m *Model) { m.transcript.ScrollLines(1) })},
-		{ID: "top", Keys: []string{"ctrl+home"}, Help: "to the beginning", Run: do(func(m *Model) { m.transcript.Top() })},
-		{ID: "bottom", Keys: []string{"ctrl+end"}, Help: "to the end", Run: do(func(m *Model) { m.transcript.Bottom() })},
-		{ID: "turn-up", Keys: []string{"ctrl+up"}, Help: "the turn before", Run: do(func(m *Model) { m.transcript.PrevTurn() })},
-		{ID: "turn-down", Keys: []string{"ctrl+down"}, Help: "the turn after", Run: do(func(m *Model) { m.transcript.NextTurn() })},
-		{ID: "unfold", Keys: []string{"ctrl+x o"}, Help: "open or close the first fold in view", Run: do(func(m *Model) { m.transcript.ToggleInView() })},
+		{ID: "page-up", Keys: []string{"pgup"}, Help: "a page up", Run: do(func(m *Model) { m.shown().Page(-1) })},
+		{ID: "page-down", Keys: []string{"pgdown"}, Help: "a page down", Run: do(func(m *Model) { m.shown().Page(1) })},
+		{ID: "line-up", Keys: []string{"shift+up"}, Help: "a line up", Run: do(func(m *Model) { m.shown().ScrollLines(-1) })},
+		{ID: "line-down", Keys: []string{"shift+down"}, Help: "a line down", Run: do(func(m *Model) { m.shown().ScrollLines(1) })},
+		{ID: "top", Keys: []string{"ctrl+home"}, Help: "to the beginning", Run: do(func(m *Model) { m.shown().Top() })},
+		{ID: "bottom", Keys: []string{"ctrl+end"}, Help: "to the end", Run: do(func(m *Model) { m.shown().Bottom() })},
+		{ID: "turn-up", Keys: []string{"ctrl+up"}, Help: "the turn before", Run: do(func(m *Model) { m.shown().PrevTurn() })},
+		{ID: "turn-down", Keys: []string{"ctrl+down"}, Help: "the turn after", Run: do(func(m *Model) { m.shown().NextTurn() })},
+		{ID: "unfold", Keys: []string{"ctrl+x o"}, Help: "open or close the first fold in view", Run: do(func(m *Model) { m.shown().ToggleInView() })},
 
 		{ID: "select", Keys: []string{"ctrl+space", "ctrl+x v"}, Help: "select in the conversation by keyboard", Run: (*Model).selectBlocks},
+
+		{ID: "tasks", Keys: []string{"ctrl+x t"}, Help: "the tasks of this session", Run: func(m *Model) tea.Cmd { return m.tasksFlow("") }},
+		{ID: "stop-task", Keys: []string{"ctrl+x k"}, Help: "stop the task on the screen", When: func(m *Model) bool { return m.tasks.view != nil }, Run: do(func(m *Model) { m.stopTask(m.tasks.view) })},
 
 		{ID: "branch-left", Keys: []string{"alt+,"}, Help: "previous branch at the turn in view", Run: func(m *Model) tea.Cmd { return m.sibling(-1) }},
 		{ID: "branch-right", Keys: []string{"alt+."}, Help: "next branch at the turn in view", Run: func(m *Model) tea.Cmd { return m.sibling(1) }},
@@ -133,10 +136,12 @@ func (m *Model) escape() tea.Cmd {
 	switch {
 	case m.editor.Dismiss():
 	case m.editor.Escape():
+	case m.tasks.view != nil && m.editor.Empty():
+		m.leaveTask()
 	case m.running != nil:
 		m.opts.Engine.Send(engine.Interrupt{})
-	case m.transcript.Selecting():
-		m.transcript.SelectNone()
+	case m.shown().Selecting():
+		m.shown().SelectNone()
 	case !m.again && m.editor.Empty():
 		return nil
 	case !m.again:

@@ -66,6 +66,7 @@ func (m *Model) arrange() {
 	}
 	m.layout = arranged(m.height, bottom, len(m.status()))
 	m.transcript.SetSize(m.width, m.layout.transcript)
+	m.shown().SetSize(m.width, m.layout.transcript)
 	if o := m.behind(); o != nil {
 		o.Height(m.width, m.layout.transcript)
 	}

@@ -23,15 +23,15 @@ func (m *Model) pointer(msg tea.MouseMsg) tea.Cmd {
 		if at.Button == tea.MouseWheelUp {
 			by = -wheelLines
 		}
-		m.transcript.ScrollLines(by)
+		m.shown().ScrollLines(by)
 	case tea.MouseClickMsg:
-		m.transcript.SelectNone()
+		m.shown().SelectNone()
 		if y := at.Y - (m.height - 1 - m.layout.bottom); at.Button == tea.MouseLeft && y >= 0 && y < m.layout.bottom {
 			return m.editor.Click(at.X, y)
 		}
 		if at.Button == tea.MouseLeft && inside {
 			m.dragging = true
-			m.transcript.SelectStart(at.X, at.Y)
+			m.shown().SelectStart(at.X, at.Y)
 		}
 	case tea.MouseMotionMsg:
 		if m.dragging {
@@ -65,27 +65,31 @@ func below(msg tea.MouseMsg, row int) tea.Msg {
 func (m *Model) drag(at tea.Mouse) {
 	switch {
 	case at.Y <= 0:
-		m.transcript.ScrollLines(-1)
+		m.shown().ScrollLines(-1)
 	case at.Y >= m.layout.transcript:
-		m.transcript.ScrollLines(1)
+		m.shown().ScrollLines(1)
 	}
-	m.transcript.SelectTo(at.X, min(at.Y, m.layout.transcript-1))
+	m.shown().SelectTo(at.X, min(at.Y, m.layout.transcript-1))
 }
 
 // drop ends a drag, which copies, or a click, which acts.
 func (m *Model) drop(at tea.Mouse) tea.Cmd {
-	if m.transcript.Selecting() {
-		if text := m.transcript.SelectEnd(); text != "" {
+	if m.shown().Selecting() {
+		if text := m.shown().SelectEnd(); text != "" {
 			return m.copy(text)
 		}
 		return nil
 	}
-	hit := m.transcript.Click(at.X, at.Y)
+	hit := m.shown().Click(at.X, at.Y)
 	switch hit.Kind {
 	case transcript.HitPrev:
 		return m.switchFrom(hit.ID, -1)
 	case transcript.HitNext:
 		return m.switchFrom(hit.ID, 1)
+	case transcript.HitTask:
+		if f := m.tasks.find(hit.Task); f != nil {
+			return m.openTask(f)
+		}
 	}
 	return nil
 }

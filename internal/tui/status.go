@@ -81,6 +81,8 @@ func (m *Model) activity() string {
 	switch {
 	case m.notice.text != "":
 		left = m.noticeSpans()
+	case m.tasks.view != nil:
+		left = m.taskSpans()
 	case m.retry != nil:
 		left = m.retrySpans()
 	case m.running != nil && m.asking():
@@ -173,12 +175,12 @@ func (m *Model) hints(pairs ...string) []rich.Span {
 
 // outOfSight says how much came below what is seen.
 func (m *Model) outOfSight() []rich.Span {
-	if m.transcript.AtBottom() || m.blank() {
+	if m.shown().AtBottom() || m.blank() {
 		return nil
 	}
 	key := keymap.Title(m.keys.Key("bottom"))
 	text := "↓ " + key + " "
-	if n := m.transcript.NewBelow(); n > 0 {
+	if n := m.shown().NewBelow(); n > 0 {
 		text = fmt.Sprintf("↓ %d new  %s ", n, key)
 	}
 	return []rich.Span{rich.Chrome(text, m.theme.Accent)}
@@ -202,7 +204,7 @@ type tickMsg struct{ clock int }
 // startClock lets the screen count seconds while something runs. Idle, there is no clock.
 func (m *Model) startClock() tea.Cmd {
 	m.clock++
-	m.transcript.SetNow(m.opts.Now())
+	m.shown().SetNow(m.opts.Now())
 	return m.opts.After(time.Second, tickMsg{m.clock})
 }
 
@@ -210,6 +212,6 @@ func (msg tickMsg) apply(m *Model) tea.Cmd {
 	if msg.clock != m.clock || m.running == nil {
 		return nil
 	}
-	m.transcript.SetNow(m.opts.Now())
+	m.shown().SetNow(m.opts.Now())
 	return m.opts.After(time.Second, msg)
 }

@@ -23,6 +23,9 @@ func (m *Model) submit(followUp bool) tea.Cmd {
 	if name, args, ok := slash(text); ok {
 		return m.command(name, args)
 	}
+	if m.tasks.view != nil {
+		return m.steerTask(engine.Submit{Text: text, Images: images, FollowUp: followUp})
+	}
 	m.editor.Clear()
 	m.transcript.Bottom()
 	if run, ok := shellCommand(text); ok {

@@ -42,6 +42,9 @@ type Options struct {
 	Image    func(context.Context) (llm.Image, error) // the picture on the clipboard
 	Copy     func(context.Context, string) error      // to the system's clipboard
 
+	// ReadTask gives the session of a task, from its file; release gives that back.
+	ReadTask func(ctx context.Context, path string) (s session.Snapshot, release func(), err error)
+
 	Templates func() []Template                                      // prompts and skills that are commands of their own; asked at once
 	Skills    func(context.Context) ([]Fact, error)                  // of /skills
 	Agents    func(context.Context) ([]Fact, error)                  // of /agents
@@ -142,6 +145,7 @@ type Model struct {
 	clock    int   // numbers the clocks; the last one runs while something does
 	listing  func() []string
 	drafts   drafts
+	tasks    tasks
 	tree     treeFlow
 	landing  landing // of /search, until the session is open
 	prompted bool    // Options.Prompt is sent
@@ -255,6 +259,11 @@ func (m *Model) setTheme(name string) bool {
 	}
 	m.theme = th
 	m.transcript.SetTheme(th)
+	for _, f := range m.tasks.all {
+		if f.transcript != nil {
+			f.transcript.SetTheme(th)
+		}
+	}
 	m.editor.SetTheme(th)
 	for _, o := range m.overlays {
 		if o, ok := o.(interface{ SetTheme(theme.Theme) }); ok {

@@ -55,7 +55,7 @@ func (m *Model) View() tea.View {
 func (m *Model) above() []string {
 	var lines []string
 	if m.layout.transcript > 0 {
-		text := m.transcript.View()
+		text := m.shown().View()
 		if m.blank() {
 			text = m.welcome(m.width, m.layout.transcript)
 		}

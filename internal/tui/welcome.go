@@ -11,7 +11,7 @@ import (
 
 // blank says whether there is nothing to show in the transcript yet.
 func (m *Model) blank() bool {
-	return m.opened && m.session.Leaf() == "" && m.said == 0 && m.running == nil && !m.transcript.Live()
+	return m.opened && m.tasks.view == nil && m.session.Leaf() == "" && m.said == 0 && m.running == nil && !m.transcript.Live()
 }
 
 // welcome is what stands in place of an empty transcript, in exactly h rows.

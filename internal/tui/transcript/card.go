@@ -31,8 +31,12 @@ func (s *sheet) card(c card) {
 	view := c.view()
 	open := s.m.open(fold, s.m.expandTools)
 	s.header(c, view)
-	s.fold(fold)
 	s.slim = true
+	if t, ok := view.(tool.TaskView); ok {
+		s.task(c, t, fold)
+		return
+	}
+	s.fold(fold)
 	if view == nil {
 		return
 	}
@@ -116,6 +120,9 @@ func (s *sheet) header(c card, v tool.View) {
 
 // state is the sign of a card.
 func (s *sheet) state(c card, v tool.View) sign {
+	if t, ok := v.(tool.TaskView); ok {
+		return s.taskSign(t.State)
+	}
 	switch {
 	case c.result != nil && (c.result.IsError || failed(v)):
 		return sign{"✗", s.th.Failure}
@@ -156,13 +163,15 @@ func (s *sheet) facts(c card, v tool.View) []rich.Span {
 		}
 	case tool.Listing:
 		words = append(words, plural(max(v.Total, len(v.Items)), "result"))
+	case tool.TaskView:
+		words = append(words, s.taskFacts(c, v)...)
 	case tool.Image:
 		words = append(words, inert.Line(v.MIME))
 		if v.Width > 0 {
 			words = append(words, fmt.Sprintf("%d×%d", v.Width, v.Height))
 		}
 	}
-	if c.result == nil {
+	if _, task := v.(tool.TaskView); c.result == nil && !task {
 		words = append(words, s.waiting(c)...)
 	}
 	var spans []rich.Span

@@ -7,6 +7,7 @@ type Hit struct {
 	Kind HitKind
 	ID   session.ID // HitPrev and HitNext: the turn
 	Fold string     // HitFold: which
+	Task string     // HitTask: its id
 }
 
 // HitKind says what a [Hit] is.
@@ -18,6 +19,7 @@ const (
 	HitFold            // a card, thinking or summary, which was opened or closed
 	HitPrev            // ‹ of a turn: its previous sibling is wanted
 	HitNext            // › of a turn: its next sibling is wanted
+	HitTask            // a task, whose conversation is wanted
 )
 
 // Click acts on a cell: it opens and closes what is folded there. What it
