@@ -6,7 +6,7 @@ TOOL  := $(GO) tool -modfile=tools/go.mod
 RACE  := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo -race)
 FUZZ_TIME ?= 20s
 
-.PHONY: run build test check bench cover fuzz prove docs fmt
+.PHONY: run build test check bench cover fuzz prove docs pictures fmt
 
 run: ## chat from the source
 	$(GO) run ./cmd/agent
@@ -49,6 +49,9 @@ PROOF_PACKAGES := ./internal/jsonl/... ./internal/store/... ./internal/session .
 
 prove: ## what docs/proofs.md promises, with its figures; LONG=1 for the long form
 	@PROVE=1 $(GO) test -count=1 -p 1 -timeout 3h -v -run '$(PROOF_TESTS)' $(PROOF_PACKAGES) 2>&1 | awk -f docs/proofs.awk
+
+pictures: ## docs/pictures and docs/screens.md, from what the screen draws
+	$(GO) test -run 'Pictures$$' ./internal/tui -update
 
 docs: ## generated documents
 	$(GO) test -run Fresh ./internal/tui -update

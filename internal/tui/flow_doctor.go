@@ -44,6 +44,7 @@ func (s State) Sign() string {
 type examinedMsg []Finding
 
 func (msg examinedMsg) apply(m *Model) tea.Cmd {
+	m.notice = notice{} // that it is being looked at
 	m.page("What was found", func(w int) []string { return m.findings(msg, w) })
 	return nil
 }

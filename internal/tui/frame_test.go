@@ -22,11 +22,14 @@ import (
 
 var update = flag.Bool("update", false, "write the golden frames anew")
 
-// scenes are what the golden frames show.
-var scenes = []struct {
+// scene is something to be seen, and how one gets there.
+type scene struct {
 	name string
 	play func(*tuitest.Driver)
-}{
+}
+
+// scenes are what the golden frames show.
+var scenes = []scene{
 	{"welcome", func(d *tuitest.Driver) { d.Open() }},
 	{"chat", func(d *tuitest.Driver) { chat(d) }},
 	{"working", func(d *tuitest.Driver) {
