@@ -63,6 +63,7 @@ func examine(ctx context.Context, o chatOptions, caps termcap.Caps) ([]tui.Findi
 	if err := s.readConfig(); err != nil {
 		return nil, err
 	}
+	defer s.Close()
 	s.roster = newRoster(s.paths.Config, o.offline, 0, nil)
 	d := &doctor{setup: s, ctx: ctx, caps: caps}
 	var all []tui.Finding

@@ -15,6 +15,7 @@ import (
 	"banyan/internal/config"
 	"banyan/internal/sandbox"
 	"banyan/internal/session"
+	"banyan/internal/store"
 	"banyan/internal/tool"
 	"banyan/internal/tui"
 	"banyan/internal/tui/termcap"
@@ -159,10 +160,11 @@ const (
 
 // sessions looks at the folder of sessions, and at the newest of them.
 func (d *doctor) sessions() []tui.Finding {
-	dir := d.paths.Sessions
-	found := []tui.Finding{writable(dir)}
-	if free, ok := freeSpace(dir); ok && free < lowSpace {
-		found = append(found, broken("Make room: what cannot be written is kept in memory only", "%s has %d MB left", dir, free>>20))
+	var found []tui.Finding
+	if files, ok := d.Session.Store.(store.Files); ok {
+		found = folderOf(files.Dir)
+	} else {
+		found = append(found, good("sessions are kept in %s", d.Session.Store.Name()))
 	}
 	files, err := session.List(d.Session.Store, "", d.paths.Cache)
 	if err != nil {
@@ -186,6 +188,15 @@ func (d *doctor) sessions() []tui.Finding {
 		found = append(found, limited("agent session repair "+shortID(f.ID)+" writes a mended copy", "%s: line %d: %s", f.Path, problems[0].Line, problems[0].Text))
 	}
 	return append(found, good("%d sessions, %d of them damaged", len(files), bad))
+}
+
+// folderOf looks at the folder of all sessions.
+func folderOf(dir string) []tui.Finding {
+	found := []tui.Finding{writable(dir)}
+	if free, ok := freeSpace(dir); ok && free < lowSpace {
+		found = append(found, broken("Make room: what cannot be written is kept in memory only", "%s has %d MB left", dir, free>>20))
+	}
+	return found
 }
 
 // harmless: that a call has no result is what an interrupt leaves.

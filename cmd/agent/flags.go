@@ -12,17 +12,17 @@ import (
 
 // chatOptions are the root command's flags.
 type chatOptions struct {
-	print      bool
-	format     string
-	partial    bool
-	schema     string
-	goOn       bool
-	resume     bool
-	session    string
-	fork       string
-	noSession  bool
-	reader     bool
-	sessionDir string
+	print     bool
+	format    string
+	partial   bool
+	schema    string
+	goOn      bool
+	resume    bool
+	session   string
+	fork      string
+	noSession bool
+	reader    bool
+	keep      storeFlags
 
 	model    string
 	thinking string
@@ -72,7 +72,8 @@ func (o *chatOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.appendSystem, "append-system-prompt", "", "add to the system prompt")
 	p := cmd.PersistentFlags()
 	p.StringVarP(&o.dir, "cd", "C", "", "work in this folder")
-	p.StringVar(&o.sessionDir, "session-dir", "", "keep sessions in this folder")
+	p.StringVar(&o.keep.dir, "session-dir", "", "keep sessions in this folder")
+	p.StringVar(&o.keep.store, "store", "", "keep sessions here: files, sqlite:PATH, postgres://HOST/DATABASE")
 }
 
 // overrides are the flags that stand for settings.

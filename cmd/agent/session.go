@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -23,7 +22,7 @@ import (
 )
 
 // sessionCommand is `agent session`: looking at session files and changing them
-// from scripts. It takes -C and --session-dir from the root command. Looking
+// from scripts. It takes -C, --store and --session-dir from the root command. Looking
 // never writes, whatever state a file is in.
 func sessionCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -55,6 +54,7 @@ type sessionFlags struct {
 	leaf, at         string
 	filter           string
 	out, format      string
+	from, to         string
 	subtree          string
 	html             bool
 }
@@ -68,6 +68,7 @@ var sessionVerbs = []sessionVerb{
 	{"label SESSION ID [TEXT]", "Label an entry; without text, take its label away", cobra.RangeArgs(2, 3), nil, runLabel},
 	{"name SESSION [TEXT]", "Name a session; without text, take its name away", cobra.RangeArgs(1, 2), nil, runName},
 	{"fork SESSION", "Write the path to an entry into a session of its own", cobra.ExactArgs(1), atFlag, runFork},
+	{"copy [SESSION ...] --to STORE", "Copy sessions and their tasks to another store, byte for byte", cobra.ArbitraryArgs, copyFlags, runCopy},
 	{"export SESSION", "Write a session, a branch or the path to an entry to a file or standard output", cobra.ExactArgs(1), exportFlags, runExport},
 	{"delete SESSION", "Move a session and its tasks to the trash", cobra.ExactArgs(1), deleteFlags, runDelete},
 	{"verify SESSION", "Name everything that is wrong with a session file", cobra.ExactArgs(1), nil, runVerify},
@@ -121,7 +122,7 @@ func (v sessionVerb) command() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return v.run(r, args)
+			return errors.Join(v.run(r, args), r.store.Close())
 		},
 	}
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -146,13 +147,13 @@ func newSessionRun(cmd *cobra.Command, f sessionFlags) (*sessionRun, error) {
 		return nil, fmt.Errorf("find the home folder (set HOME, or BANYAN_DATA_DIR): %w", err)
 	}
 	r := &sessionRun{sessionFlags: f, cmd: cmd, paths: paths}
-	folder := paths.Sessions
-	if dir, _ := cmd.Flags().GetString("session-dir"); dir != "" {
-		if folder, err = filepath.Abs(dir); err != nil {
-			return nil, err
-		}
+	var keep storeFlags
+	keep.dir, _ = cmd.Flags().GetString("session-dir")
+	keep.store, _ = cmd.Flags().GetString("store")
+	settings, _, _ := config.Load(paths, "", false, nil) // a project has no say in it
+	if r.store, err = keep.open(paths, settings.Store); err != nil {
+		return nil, err
 	}
-	r.store = store.Files{Dir: folder}
 	dir, _ := cmd.Flags().GetString("cd")
 	r.cwd, err = workingFolder(dir)
 	return r, err
@@ -523,7 +524,9 @@ func runDelete(r *sessionRun, args []string) error {
 	}
 	tasks := all[:len(all)-1]
 	how := "trash"
-	err = session.Trash(path, r.paths.TrashDir())
+	if err = session.ErrNoTrash; isFile(r.store, path) {
+		err = session.Trash(path, r.paths.TrashDir())
+	}
 	if errors.Is(err, session.ErrNoTrash) {
 		if !r.force && !r.confirm(fmt.Sprintf("There is no trash here. Delete %s%s for good? [y/N] ", path, withTasks(tasks))) {
 			return fmt.Errorf("%s was not deleted; --force deletes without asking", path)

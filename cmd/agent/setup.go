@@ -81,22 +81,26 @@ func (s *setup) readConfig() error {
 	if err := s.findFolders(); err != nil {
 		return err
 	}
-	return s.readSettings()
+	if err := s.readSettings(); err != nil {
+		return err
+	}
+	var err error
+	if s.Session.Store, err = s.opts.keep.open(s.paths, s.settings.Store); err != nil {
+		return err
+	}
+	if files, ok := s.Session.Store.(store.Files); ok {
+		s.paths.Sessions = files.Dir
+	}
+	return nil
 }
 
 func (s *setup) findFolders() (err error) {
 	if s.paths, err = config.FindPaths(); err != nil {
 		return fmt.Errorf("find the home folder (set HOME, or BANYAN_DATA_DIR): %w", err)
 	}
-	if s.opts.sessionDir != "" {
-		if s.paths.Sessions, err = filepath.Abs(s.opts.sessionDir); err != nil {
-			return err
-		}
-	}
 	if s.Cwd, err = workingFolder(s.opts.dir); err != nil {
 		return err
 	}
-	s.Session.Store = store.Files{Dir: s.paths.Sessions}
 	if !s.opts.noSession {
 		s.SessionDir = session.Project(s.Cwd)
 	}
@@ -260,16 +264,20 @@ func (s *setup) toolNames() []string {
 	return names
 }
 
-// Close ends the hooks, and gives back what the tools held: temporary files and
-// background jobs.
+// Close ends the hooks, and gives back what the tools held, temporary files and
+// background jobs, and what the store holds.
 func (s *setup) Close() error {
 	if s.hooks != nil {
 		s.hooks.Close()
 	}
-	if s.env == nil {
-		return nil
+	var err error
+	if s.env != nil {
+		err = s.env.Close()
 	}
-	return s.env.Close()
+	if s.Session.Store != nil {
+		err = errors.Join(err, s.Session.Store.Close())
+	}
+	return err
 }
 
 // policy says what may be done without asking.

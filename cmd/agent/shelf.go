@@ -29,6 +29,9 @@ func (s shelf) open(path string, readOnly bool) (*session.Manager, error) {
 // trash moves a session to the desktop's trash, or where there is none to a
 // folder of our own in the same form: nobody is asked twice, so nothing is gone.
 func (s shelf) trash(path string) error {
+	if !isFile(s.store, path) {
+		return s.trashRows(path)
+	}
 	err := session.Trash(path, s.paths.TrashDir())
 	if !errors.Is(err, session.ErrNoTrash) {
 		return err
@@ -38,6 +41,16 @@ func (s shelf) trash(path string) error {
 		return fmt.Errorf("make a trash: %w", err)
 	}
 	return session.Trash(path, own)
+}
+
+// trashRows deletes a session of a database and puts a copy in our own trash.
+func (s shelf) trashRows(path string) error {
+	o := session.Options{Store: s.store}
+	own := store.Files{Dir: filepath.Join(s.paths.Data, "trash")}
+	if _, err := session.Copy(path, o, own, "files"); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("it was not deleted, because it could not be put into the trash first: %w", err)
+	}
+	return session.Delete(path, o)
 }
 
 // rename names a session; an empty name takes it away.

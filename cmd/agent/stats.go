@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -87,7 +88,7 @@ that some of it has no known price.`,
 			if err != nil {
 				return err
 			}
-			return runStats(r, days)
+			return errors.Join(runStats(r, days), r.store.Close())
 		},
 	}
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")

@@ -86,6 +86,7 @@ var fields = []field{
 	{path: "disableAllHooks", help: "Run no hooks.", at: func(s *Settings, _ string) any { return &s.DisableAllHooks }},
 	{path: "mcpServers.*", help: "An MCP server by its name, in the shape that `.mcp.json` has: see [mcp.md](mcp.md).", project: proposes, at: func(s *Settings, name string) any { return serverOf{&s.MCPServers, name} }},
 	{path: "disabledMcpServers", help: "Names of MCP servers that are not started.", project: adds, at: func(s *Settings, _ string) any { return &s.DisabledMCPServers }},
+	{path: "store", help: "Where sessions are kept: `files`, `files:FOLDER`, `sqlite:PATH` or `postgres://HOST/DATABASE`, without a password. Empty: in files. See [stores.md](stores.md).", at: func(s *Settings, _ string) any { return &s.Store }},
 	{path: "shell.env", help: "Names of environment variables that commands may see besides the usual ones.", at: func(s *Settings, _ string) any { return &s.ShellEnv }},
 }
 

@@ -35,6 +35,8 @@ type Settings struct {
 	Hooks           []Raw // commands that run when something happens, as each file has them
 	DisableAllHooks bool  // none of them
 
+	Store string // where sessions are kept; empty: in files
+
 	ShellEnv []string // names of environment variables that commands may see besides the usual ones
 }
 

@@ -30,6 +30,9 @@ func Repair(path, to string, o Options) (Repaired, error) {
 		return Repaired{}, err
 	}
 	defer m.Close()
+	if _, file := m.store.(store.Files); !file && to == "" {
+		return Repaired{}, fmt.Errorf("%s is in a database; give the name of a file for the mended copy", path)
+	}
 	if to == "" {
 		to = strings.TrimSuffix(path, store.Extension) + ".repaired" + store.Extension
 	}

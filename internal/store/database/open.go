@@ -46,6 +46,22 @@ func Open(text, cacheDir string) (*Store, error) {
 	return &Store{dialect: &sqlite{path: path, cache: cacheDir}, name: sqliteScheme + path}, nil
 }
 
+// NoPassword is an error where a text has a password in it: what is kept in a
+// file of settings is shown and copied.
+func NoPassword(text string) error {
+	if !isPostgres(text) {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return fmt.Errorf("the PostgreSQL URL %s makes no sense", Mask(text))
+	}
+	if _, has := u.User.Password(); has || u.Query().Has("password") {
+		return errors.New("a password does not belong into the settings; leave it out of the URL and put it into ~/.pgpass, or into PGPASSWORD")
+	}
+	return nil
+}
+
 // Mask takes the password out of a URL, so that it can be shown.
 func Mask(text string) string {
 	u, err := url.Parse(text)

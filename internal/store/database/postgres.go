@@ -227,7 +227,7 @@ func (d *postgres) fault(err error) error {
 		return err
 	}
 	if _, connecting := errors.AsType[*pgconn.ConnectError](err); connecting {
-		return &fault{"the server does not answer; what is said is kept in memory and saved when it is back", nil, err}
+		return &fault{"the server does not answer; it is tried again", nil, err}
 	}
 	if lost(err) {
 		return &fault{"the connection to the server was lost; it is tried again", rows.ErrLost, err}

@@ -68,6 +68,10 @@ func newRow(at store.Place) newLog {
 	return l
 }
 
+// keep is how many bytes of a session stay in memory while it is open: all of
+// nearly every one, so that it can be gone on with while the server is away.
+const keep = 64 << 20
+
 // How long is waited for a database, so that one that hangs holds nobody up for
 // ever: connecting and small questions, and reading or writing a whole log.
 const (
@@ -144,7 +148,7 @@ func (s *Store) Create(at store.Place) (store.Log, error) {
 		return nil, fmt.Errorf("create %s: %w", s.Path(at), err)
 	}
 	t := &table{store: s, path: s.Path(at), id: at.ID, place: at, writes: true}
-	return rows.NewLog(t, s.Path(at), false, true), nil
+	return rows.NewLog(t, s.Path(at), false, true, keep), nil
 }
 
 func (s *Store) wasThere() bool {
@@ -167,7 +171,7 @@ func (s *Store) Open(path string, readOnly bool) (store.Log, error) {
 			return nil, describe("open", path, err)
 		}
 	}
-	return rows.NewLog(t, path, readOnly, false), nil
+	return rows.NewLog(t, path, readOnly, false, keep), nil
 }
 
 // Write puts a whole log into one transaction.

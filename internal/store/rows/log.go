@@ -31,9 +31,10 @@ type Log struct {
 	read *window
 }
 
-// NewLog makes a log of a table. A new one has no rows yet.
-func NewLog(table Table, path string, readOnly, isNew bool) *Log {
-	return &Log{table: table, path: path, readOnly: readOnly, known: isNew, read: newWindow(table)}
+// NewLog makes a log of a table. A new one has no rows yet. It keeps so many
+// bytes of the newest lines in memory.
+func NewLog(table Table, path string, readOnly, isNew bool, keep int64) *Log {
+	return &Log{table: table, path: path, readOnly: readOnly, known: isNew, read: &window{table: table, most: keep}}
 }
 
 func (l *Log) Path() string { return l.path }
@@ -73,6 +74,7 @@ func (l *Log) pass(from int64, f func(jsonl.Line) bool) (end int64, stopped bool
 			return false
 		}
 		end = at + int64(len(line)) + 1
+		l.read.add(at, line)
 		stopped = !jsonl.Report(line, at, f)
 		return !stopped
 	})
@@ -200,6 +202,7 @@ func (l *Log) reconcile() error {
 // written makes the first n pending lines known.
 func (l *Log) written(n int) {
 	for _, line := range l.pending[:n] {
+		l.read.add(l.end.Load(), line)
 		l.untold = append(l.untold, jsonl.Pos{Off: l.end.Load(), Len: len(line)})
 		l.end.Add(int64(len(line)) + 1)
 	}

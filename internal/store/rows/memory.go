@@ -58,7 +58,7 @@ func (m *Memory) Create(at store.Place) (store.Log, error) {
 	if m.logs[at.ID] != nil {
 		return nil, fmt.Errorf("create %s: %w", m.Path(at), fs.ErrExist)
 	}
-	return NewLog(&memoryTable{m: m, at: at}, m.Path(at), false, true), nil
+	return NewLog(&memoryTable{m: m, at: at}, m.Path(at), false, true, 0), nil
 }
 
 func (m *Memory) Open(path string, readOnly bool) (store.Log, error) {
@@ -74,7 +74,7 @@ func (m *Memory) Open(path string, readOnly bool) (store.Log, error) {
 	if !readOnly {
 		s.locked = true
 	}
-	return NewLog(&memoryTable{m: m, s: s, writes: !readOnly}, path, readOnly, false), nil
+	return NewLog(&memoryTable{m: m, s: s, writes: !readOnly}, path, readOnly, false, 0), nil
 }
 
 func (m *Memory) Write(at store.Place, lines iter.Seq2[[]byte, error]) (string, error) {
