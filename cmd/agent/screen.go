@@ -93,6 +93,7 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 
 		Templates: s.templates,
 		Hooks:     s.listHooks,
+		Rules:     s.ruleFacts(e),
 		Skills:    func(context.Context) ([]tui.Fact, error) { return s.skillFacts(e), nil },
 		Agents:    func(context.Context) ([]tui.Fact, error) { return profileFacts(s.lookAgain(e).Agents), nil },
 		Roles:     func() []tui.Fact { return profileFacts(s.taught().Roles) },

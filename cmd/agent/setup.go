@@ -240,7 +240,7 @@ func (s *setup) prepare(cfg *engine.Config) (err error) {
 	s.hooks.Exchange(runner)
 	cfg.Hooks, cfg.Notices = s.hooks, append(cfg.Notices, said...)
 	told := s.reconfigured()
-	cfg.System, cfg.Instructions, cfg.Below = told.System, told.Instructions, told.Below
+	cfg.System, cfg.Instructions, cfg.Below, cfg.StreamRules = told.System, told.Instructions, told.Below, told.StreamRules
 	return nil
 }
 
@@ -331,7 +331,7 @@ func (s *setup) reconfigured(rules ...permission.Rule) engine.Reconfigure {
 	told := instructions.New(s.paths.Config, s.project, s.Cwd)
 	files := instructions.Text(told.Files)
 	return engine.Reconfigure{
-		System: s.systemPrompt(files), Instructions: len(files), Rules: rules,
+		System: s.systemPrompt(files), Instructions: len(files), Rules: rules, StreamRules: s.streamRules(),
 		Below: func(path string) string { return instructions.Text(told.Below(path)) },
 	}
 }

@@ -51,7 +51,7 @@ func (s *setup) skillFaults() []engine.Notice {
 		return nil
 	}
 	return []engine.Notice{{Level: engine.Note, Text: fmt.Sprintf(
-		"Not used, because something is wrong with them: %d files of skills, prompts, roles or agents. /skills says what.", n)}}
+		"Not used, because something is wrong with them: %d files of skills, prompts, roles, agents or rules. /skills says what.", n)}}
 }
 
 // beginRole takes the role that --role names. Its model goes after that of a flag
@@ -126,7 +126,7 @@ func (s *setup) lookAgain(e *engine.Engine) *skill.Library {
 	before := s.taught()
 	s.findSkills()
 	l := s.taught()
-	if l.Catalogue()+l.Roster() != before.Catalogue()+before.Roster() {
+	if l.Catalogue()+l.Roster() != before.Catalogue()+before.Roster() || !l.SameRules(before) {
 		e.Send(s.reconfigured(s.skillRules()...))
 	}
 	return l

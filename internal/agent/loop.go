@@ -17,6 +17,9 @@ import (
 var (
 	// ErrStop is wrapped by a Gate's error when the user wants the turn to end.
 	ErrStop = errors.New("stopped by the user")
+	// ErrCut is wrapped by an error of emit that ends an answer while it is being
+	// written: what came of it is emitted as Answered, and Run returns the error.
+	ErrCut = errors.New("the answer was cut off")
 	// ErrMaxRounds: the turn took as many requests as it was allowed.
 	ErrMaxRounds = errors.New("the turn reached its limit of requests")
 	// ErrRepeats: the model went on making the same calls.
@@ -152,7 +155,10 @@ func (l Loop) answer(ctx context.Context, req llm.Request, emit func(Event) erro
 			break
 		}
 		fold.Apply(ev)
-		if err := emit(Delta{ev}); err != nil {
+		if err := emit(Delta{ev}); errors.Is(err, ErrCut) {
+			failed = err
+			break
+		} else if err != nil {
 			return llm.Message{}, nil, err
 		}
 	}
@@ -165,6 +171,8 @@ func (l Loop) answer(ctx context.Context, req llm.Request, emit func(Event) erro
 	case failed != nil && ctx.Err() != nil:
 		m.StopReason, m.ErrorMessage = llm.StopAborted, "interrupted"
 		failed = ctx.Err()
+	case errors.Is(failed, ErrCut):
+		m.StopReason, m.ErrorMessage = llm.StopAborted, failed.Error()
 	case failed != nil:
 		m.StopReason, m.ErrorMessage = llm.StopError, failed.Error()
 	}

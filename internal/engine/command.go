@@ -5,6 +5,7 @@ import (
 
 	"banyan/internal/llm"
 	"banyan/internal/permission"
+	"banyan/internal/rule"
 	"banyan/internal/session"
 	"banyan/internal/tool"
 )
@@ -74,6 +75,7 @@ type Reconfigure struct {
 	Instructions int                      // as in [Config]
 	Below        func(path string) string // as in [Config]
 	Rules        []permission.Rule
+	StreamRules  []*rule.Rule // as in [Config]
 }
 
 // SetTools are the tools of one source beside the engine's own, from the next

@@ -10,6 +10,7 @@ import (
 	"banyan/internal/agent"
 	"banyan/internal/llm"
 	"banyan/internal/permission"
+	"banyan/internal/rule"
 	"banyan/internal/session"
 	"banyan/internal/tool"
 )
@@ -51,8 +52,10 @@ type Config struct {
 	// ThinkingChosen: the same of Thinking.
 	ThinkingChosen bool
 
-	Tools  []tool.Tool // more come with [SetTools]
-	System string      // system prompt; the same for every request of a session
+	// StreamRules are watched for in what models write: see [rule.Rule].
+	StreamRules []*rule.Rule
+	Tools       []tool.Tool // more come with [SetTools]
+	System      string      // system prompt; the same for every request of a session
 	// Instructions is how many bytes of System are files of instructions.
 	Instructions int
 	// Below gives the instructions that hold for a path and have not been told
@@ -333,7 +336,7 @@ func (e *Engine) handle(c Command) {
 			e.setModel(c.Model)
 		}
 	case Reconfigure:
-		e.cfg.System, e.cfg.Instructions, e.cfg.Below = c.System, c.Instructions, c.Below
+		e.cfg.System, e.cfg.Instructions, e.cfg.Below, e.cfg.StreamRules = c.System, c.Instructions, c.Below, c.StreamRules
 		e.cfg.Policy.Remember(c.Rules...)
 	case SetTools:
 		e.setTools(c)

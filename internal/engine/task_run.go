@@ -250,8 +250,9 @@ func (e *Engine) child(t *task, with *Equipment, want *result.Want) *Engine {
 		Cwd:  order.Cwd, Session: options, Models: e.cfg.Models,
 		Model: e.model, ModelChosen: true, Thinking: e.thinking, ThinkingChosen: true,
 		Tools: with.Tools, System: with.System, Instructions: with.Instructions, Below: with.Below,
-		Policy:     permission.New(permission.Workspace{}), // that of the first engine counts
-		Compaction: e.cfg.Compaction, MaxRounds: e.cfg.MaxRounds, RetryAfter: e.cfg.RetryAfter, Now: e.cfg.Now,
+		Policy:      permission.New(permission.Workspace{}), // that of the first engine counts
+		StreamRules: e.cfg.StreamRules,
+		Compaction:  e.cfg.Compaction, MaxRounds: e.cfg.MaxRounds, RetryAfter: e.cfg.RetryAfter, Now: e.cfg.Now,
 		Tasks: e.cfg.Tasks, above: &above{e, t},
 	}
 	if with.Model != (session.ModelRef{}) {

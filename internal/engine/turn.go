@@ -10,6 +10,7 @@ import (
 
 	"banyan/internal/agent"
 	"banyan/internal/llm"
+	"banyan/internal/rule"
 	"banyan/internal/session"
 	"banyan/internal/summary"
 	"banyan/internal/tool"
@@ -140,6 +141,13 @@ func (t turn) run(ctx context.Context) error {
 	answers, compacted := 0, -1
 	for {
 		err := t.loop(ctx, &answers)
+		var met *metRule
+		if errors.As(err, &met) {
+			if err := t.do(func() error { return t.inject(met) }); err != nil {
+				return err
+			}
+			continue
+		}
 		if !tooLong(err) {
 			return err
 		}
@@ -201,8 +209,11 @@ func (t turn) loop(ctx context.Context, answers *int) error {
 		Request: func() (llm.Request, []tool.Tool, error) { return t.request(ctx) },
 	}
 	ran := map[string]json.RawMessage{} // arguments by call
+	var watch *rule.Watch               // nil where there are no rules
 	return loop.Run(ctx, func(ev agent.Event) error {
 		switch e := ev.(type) {
+		case agent.Began:
+			watch = t.watch()
 		case agent.Running:
 			ran[e.Call.ID] = e.Call.Arguments
 		case agent.Returned:
@@ -210,6 +221,11 @@ func (t turn) loop(ctx context.Context, answers *int) error {
 		}
 		if err := t.do(func() error { return t.turnEvent(ev) }); err != nil {
 			return err
+		}
+		if d, ok := ev.(agent.Delta); ok && watch != nil {
+			if met := watch.Feed(d.Event); met != nil {
+				return &metRule{met}
+			}
 		}
 		if a, ok := ev.(agent.Answered); ok && a.Message.StopReason != llm.StopError {
 			*answers++

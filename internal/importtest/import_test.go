@@ -27,7 +27,8 @@ var allowed = map[string][]string{
 	"internal/clipboard": {},
 
 	"internal/instructions": {},
-	"internal/skill":        {"internal/llm", "internal/instructions"},
+	"internal/rule":         {"internal/llm"},
+	"internal/skill":        {"internal/llm", "internal/instructions", "internal/rule"},
 
 	// L0: one wire protocol each.
 	"internal/llm/httpx":     {"internal/llm"},
@@ -59,7 +60,7 @@ var allowed = map[string][]string{
 	"internal/mcp":     {"internal/llm", "internal/tool", "internal/sandbox", "internal/config"},
 
 	// L3
-	"internal/engine": {"internal/agent", "internal/result", "internal/summary", "internal/session", "internal/tool", "internal/permission", "internal/llm", "internal/tree"},
+	"internal/engine": {"internal/agent", "internal/result", "internal/summary", "internal/session", "internal/tool", "internal/permission", "internal/llm", "internal/tree", "internal/rule"},
 
 	// L4: what is written for others is drawn with parts of the screen.
 	"internal/export": {"internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/tui/inert", "internal/tui/highlight", "internal/tui/markdown", "internal/tui/transcript", "internal/tui/treeview"},

@@ -16,6 +16,7 @@ type Library struct {
 	Templates []Template
 	Roles     []Profile
 	Agents    []Profile
+	Rules     []Rule
 	Problems  []Problem // in the order in which they were met
 }
 
@@ -56,6 +57,7 @@ var kinds = []struct {
 	{"commands", []string{own, ".agents", ".claude"}, (*loader).template},
 	{"roles", []string{own, ".agents"}, (*loader).role},
 	{"agents", []string{own, ".agents", ".claude"}, (*loader).agent},
+	{"rules", []string{own, ".agents"}, (*loader).rule},
 }
 
 // Load looks everywhere. It does not fail: what cannot be used is a [Problem].
@@ -77,6 +79,7 @@ func Load(w Where) *Library {
 	}
 	slices.SortFunc(l.Skills, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(l.Templates, func(a, b Template) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(l.Rules, func(a, b Rule) int { return strings.Compare(a.Name, b.Name) })
 	for _, profiles := range [][]Profile{l.Roles, l.Agents} {
 		slices.SortFunc(profiles, func(a, b Profile) int { return strings.Compare(a.Name, b.Name) })
 	}

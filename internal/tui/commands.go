@@ -63,6 +63,7 @@ func commands() []command {
 		{name: "trust", help: "let this folder's own instructions and settings count", run: (*Model).trust},
 		{name: "skills", help: "skills and prompts, where they are from, and which are not used and why", run: (*Model).showSkills},
 		{name: "hooks", help: "commands that run when something happens: where they are from, how they did; approve them", run: (*Model).showHooks},
+		{name: "rules", help: "what is watched for in what the model writes, and what was added on this branch", run: (*Model).showRules},
 		{name: "role", args: "[name]", help: "give the agent a role; none takes it away", complete: roleNames, run: (*Model).setRole},
 		{name: "agents", help: "the agents that tasks can be given to", run: (*Model).showAgents},
 		{name: "tasks", help: "the tasks of this session: look, stop, go on with what was interrupted", run: (*Model).tasksFlow},

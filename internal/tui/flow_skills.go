@@ -53,6 +53,29 @@ func (m *Model) askFacts(title string, ask func(context.Context) ([]Fact, error)
 func (m *Model) showSkills(string) tea.Cmd { return m.askFacts("Skills and prompts", m.opts.Skills) }
 func (m *Model) showAgents(string) tea.Cmd { return m.askFacts("Agents", m.opts.Agents) }
 
+// showRules lists the rules for what models write, and says which were added on
+// this branch.
+func (m *Model) showRules(string) tea.Cmd {
+	if m.opts.Rules == nil {
+		return m.askFacts("Rules", nil)
+	}
+	var added []string
+	if m.opened {
+		if c, err := m.session.State(m.session.Leaf()); err == nil {
+			added = c.Rules
+		}
+	}
+	return m.askFacts("Rules", func(ctx context.Context) ([]Fact, error) {
+		facts, err := m.opts.Rules(ctx)
+		for i, f := range facts {
+			if slices.Contains(added, f.Name) {
+				facts[i].Text = "added on this branch · " + f.Text
+			}
+		}
+		return facts, err
+	})
+}
+
 // noRole is the name by which a role is taken away.
 const noRole = "none"
 

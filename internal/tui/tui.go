@@ -50,6 +50,7 @@ type Options struct {
 	Agents    func(context.Context) ([]Fact, error)                  // of /agents
 	Roles     func() []Fact                                          // of /role; asked at once
 	Hooks     func(context.Context) ([]Item, error)                  // of /hooks
+	Rules     func(context.Context) ([]Fact, error)                  // of /rules
 	SetRole   func(ctx context.Context, name string) (string, error) // empty name: none; says what was done
 
 	DeleteSession func(ctx context.Context, path string) error       // to the trash
