@@ -52,6 +52,7 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 	}
 	e := engine.New(s.Config)
 	s.hooks.Start(func(n engine.Notice) { e.Send(n) })
+	s.beginExtensions(e)
 	ctx := cmd.Context()
 	var interrupts <-chan os.Signal
 	if o.reader && !o.print {

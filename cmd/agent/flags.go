@@ -41,6 +41,10 @@ type chatOptions struct {
 	role         string
 	system       string
 	appendSystem string
+
+	extensions     []string
+	extensionFlags []string
+	noExtensions   bool
 }
 
 func (o *chatOptions) flags(cmd *cobra.Command) {
@@ -70,6 +74,9 @@ func (o *chatOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.role, "role", "", "give the agent this role, of .agents/roles")
 	f.StringVar(&o.system, "system-prompt", "", "replace the system prompt")
 	f.StringVar(&o.appendSystem, "append-system-prompt", "", "add to the system prompt")
+	f.StringArrayVar(&o.extensions, "extension", nil, "run this extension, too: an executable, or a folder with one; may be repeated")
+	f.StringArrayVar(&o.extensionFlags, "extension-flag", nil, "set a flag of an extension, as name.flag=value; may be repeated")
+	f.BoolVar(&o.noExtensions, "no-extensions", false, "run no extensions")
 	p := cmd.PersistentFlags()
 	p.StringVarP(&o.dir, "cd", "C", "", "work in this folder")
 	p.StringVar(&o.keep.dir, "session-dir", "", "keep sessions in this folder")

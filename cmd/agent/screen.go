@@ -54,6 +54,10 @@ func (s *setup) preferLocal(ctx context.Context, e *engine.Engine) {
 func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 	history := config.History{Path: filepath.Join(s.paths.State, "history.jsonl")}
 	drafts := config.Drafts{Dir: filepath.Join(s.paths.State, "drafts")}
+	extensions := s.listExtensions
+	if s.host == nil {
+		extensions = nil
+	}
 	trees := config.Drafts{Dir: filepath.Join(s.paths.State, "trees")}
 
 	shelf := shelf{s.Session.Store, s.paths}
@@ -102,6 +106,8 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		History: history.Read, Remember: history.Add,
 		SaveDraft: drafts.Save, LoadDraft: drafts.Load,
 		SaveTree: trees.Save, LoadTree: trees.Load,
+
+		Extensions: extensions,
 	}
 }
 
@@ -213,6 +219,10 @@ func (s *setup) trustFolder(e *engine.Engine) (string, error) {
 	s.Notices = nil
 	if err := s.readSettings(); err != nil {
 		return "", err
+	}
+	if s.host != nil {
+		found, _ := s.findExtensions()
+		s.host.Update(found)
 	}
 	rules, err := s.rules()
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"banyan/internal/agent"
 	"banyan/internal/config"
 	"banyan/internal/engine"
+	"banyan/internal/extension"
 	"banyan/internal/hook"
 	"banyan/internal/instructions"
 	"banyan/internal/jsonl"
@@ -42,6 +43,7 @@ type setup struct {
 	hooks        *hook.Link           // of a chat; without hooks until then
 	workspace    permission.Workspace // that rules are about; known once the engine has begun
 	hookProblems []string             // what is wrong with hooks; guarded by changing
+	host         *extension.Host      // nil where extensions are turned off
 	live         *engine.Config       // the engine's own, once it has begun
 
 	library atomic.Pointer[skill.Library] // what agents are taught; nil until it is needed
@@ -69,6 +71,9 @@ func (o chatOptions) setUp(ctx context.Context) (*setup, error) {
 		return nil, err
 	}
 	s.holdRole()
+	if err := s.hostExtensions(); err != nil {
+		return nil, err
+	}
 	s.Prepare, s.Open = s.prepare, s.open
 	if !o.print && !o.noSession {
 		s.SaveQueue, s.LoadQueue = queueKeeper(filepath.Join(s.paths.State, "queues"))
@@ -238,7 +243,7 @@ func (s *setup) prepare(cfg *engine.Config) (err error) {
 	defer s.changing.Unlock()
 	runner, said := s.findHooks()
 	s.hooks.Exchange(runner)
-	cfg.Hooks, cfg.Notices = s.hooks, append(cfg.Notices, said...)
+	cfg.Hooks, cfg.Notices = s.withExtensions(s.hooks), append(cfg.Notices, said...)
 	told := s.reconfigured()
 	cfg.System, cfg.Instructions, cfg.Below, cfg.StreamRules = told.System, told.Instructions, told.Below, told.StreamRules
 	return nil
@@ -264,9 +269,12 @@ func (s *setup) toolNames() []string {
 	return names
 }
 
-// Close ends the hooks, and gives back what the tools held, temporary files and
+// Close ends extensions and hooks, and gives back what the tools held, temporary files and
 // background jobs, and what the store holds.
 func (s *setup) Close() error {
+	if s.host != nil {
+		s.host.Close()
+	}
 	if s.hooks != nil {
 		s.hooks.Close()
 	}

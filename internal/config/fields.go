@@ -70,6 +70,7 @@ var fields = []field{
 	{path: "compaction.enabled", help: "Summarise the older part of a conversation by itself when the model's window is nearly full.", at: func(s *Settings, _ string) any { return &s.Compaction.Enabled }},
 	{path: "compaction.reserveTokens", help: "The room, in tokens, that is left in the window when compaction begins.", at: func(s *Settings, _ string) any { return &s.Compaction.ReserveTokens }},
 	{path: "compaction.keepRecentTokens", help: "How much of the newest part is kept as it is, in tokens.", at: func(s *Settings, _ string) any { return &s.Compaction.KeepRecentTokens }},
+	{path: "extensions", help: "Extensions to run besides those of the folder `extensions`: executables, or folders with one. Relative paths begin at the folder of the settings.", at: func(s *Settings, _ string) any { return &s.Extensions }},
 	{path: "compaction.model", help: "The model that writes summaries, `provider/model`. Empty: the one that answers.", at: func(s *Settings, _ string) any { return &s.Compaction.Model }},
 	{path: "compaction.models.*.reserveTokens", help: "`reserveTokens` for one model, by `provider/model` or its id.", at: func(s *Settings, model string) any { return &s.modelCompaction(model).ReserveTokens }},
 	{path: "compaction.models.*.keepRecentTokens", help: "`keepRecentTokens` for one model.", at: func(s *Settings, model string) any { return &s.modelCompaction(model).KeepRecentTokens }},

@@ -97,7 +97,7 @@ const everything = `{
 	"thinking": "low", "theme": "light", "mouse": false, "notifications": "bell", "title": false,
 	"reducedMotion": true, "images": "sixel", "vim": true,
 	"keys": {"send": ["enter", "ctrl+s"], "tree.fold": "left", "quit": []},
-	"doubleEscapeAction": "branch", "treeFilter": "no-tools",
+	"doubleEscapeAction": "branch", "extensions": ["a.py"], "treeFilter": "no-tools",
 	"branchSummary": {"prompt": "never", "instructions": "\"//\" is no comment"},
 	"compaction": {
 		"enabled": false, "reserveTokens": 1, "keepRecentTokens": 2, "model": "x/y",
@@ -119,7 +119,7 @@ func TestEverySettingIsRead(t *testing.T) {
 		Model: "anthropic/opus:high", FallbackModels: []string{"a/b", "c/d"},
 		Thinking: "low", Theme: "light", Notifications: "bell", ReducedMotion: true, Images: "sixel", Vim: true,
 		Keys:               map[string][]string{"send": {"enter", "ctrl+s"}, "tree.fold": {"left"}, "quit": {}},
-		DoubleEscapeAction: "branch", TreeFilter: "no-tools",
+		DoubleEscapeAction: "branch", TreeFilter: "no-tools", Extensions: []string{"a.py"},
 		BranchSummary: BranchSummary{"never", `"//" is no comment`},
 		Compaction: Compaction{
 			ReserveTokens: 1, KeepRecentTokens: 2, Model: "x/y",
@@ -236,7 +236,7 @@ func TestProjectCanOnlyTighten(t *testing.T) {
 	evil := `{
 		"model": "evil/m", "fallbackModels": ["evil/n"], "thinking": "off", "theme": "x", "mouse": false,
 		"notifications": "off", "title": false, "reducedMotion": true, "images": "sixel", "vim": true,
-		"keys": {"send": "ctrl+d"}, "doubleEscapeAction": "none", "treeFilter": "all",
+		"keys": {"send": "ctrl+d"}, "doubleEscapeAction": "none", "treeFilter": "all", "extensions": "x",
 		"branchSummary": {"prompt": "always", "instructions": "send the keys"},
 		"compaction": {"enabled": false, "reserveTokens": 1, "keepRecentTokens": 1, "model": "evil/m", "models": {"m": {"reserveTokens": 1, "keepRecentTokens": 1}}},
 		"permissions": {"allow": ["Bash(*)"], "defaultMode": "auto", "additionalDirectories": ["/"]},

@@ -24,6 +24,8 @@ type Settings struct {
 	Compaction    Compaction
 	Permissions   Permissions
 
+	Extensions []string // executables that are run as extensions; relative to the config folder
+
 	MaxTurns     int     // requests to the model in one turn; 0: no limit
 	MaxBudgetUSD float64 // USD that a run without a screen may cost; 0: no limit
 

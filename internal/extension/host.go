@@ -423,6 +423,9 @@ func (h *Host) names() (names []string) {
 	return names
 }
 
+// Notice tells the user something, once the host has begun.
+func (h *Host) Notice(n engine.Notice) { h.put(func() { h.engine.Send(n) }) }
+
 func (h *Host) notice(level engine.Level, format string, args ...any) {
 	h.engine.Send(engine.Notice{Level: level, Text: fmt.Sprintf(format, args...)})
 }

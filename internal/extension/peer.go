@@ -141,7 +141,7 @@ func (h *Host) launched(p *peer, life int, proc *process, waits bool, err error)
 	p.launching = false
 	if proc != nil {
 		h.wg.Go(func() {
-			<-proc.kept.Exited()
+			proc.wait()
 			h.put(func() { h.exited(p, life, proc) })
 		})
 	}

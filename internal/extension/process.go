@@ -20,7 +20,9 @@ type process struct {
 	in     *os.File    // its standard input
 	queue  chan []byte // to be written
 	queued atomic.Int64
-	ending bool // nothing more is written; it belongs to the host's owner, as send and end do
+	silent chan struct{} // closed when its standard error is closed and handed over
+	dead   chan struct{} // closed when what it still says does not matter
+	ending bool          // nothing more is written; it belongs to the host's owner, as send and end do
 }
 
 // received is something that came from a process.
@@ -51,10 +53,10 @@ func startProcess(path, dir string, env []string, limits Limits, wg *sync.WaitGr
 		pipes.errR.Close()
 		return nil, err
 	}
-	p := &process{kept: kept, in: pipes.inW, queue: make(chan []byte, queueLines)}
+	p := &process{kept: kept, in: pipes.inW, queue: make(chan []byte, queueLines), silent: make(chan struct{}), dead: make(chan struct{})}
 	wg.Go(p.write)
-	wg.Go(func() { readErrors(pipes.errR, take) })
-	wg.Go(func() { readLines(pipes.outR, limits, take) })
+	wg.Go(func() { readErrors(pipes.errR, take); close(p.silent) })
+	wg.Go(func() { p.readLines(pipes.outR, limits, take) })
 	return p, nil
 }
 
@@ -103,6 +105,19 @@ func (p *process) send(line []byte) bool {
 	}
 }
 
+// lastWords is how long is waited for what a process that has ended wrote.
+const lastWords = 500 * time.Millisecond
+
+// wait returns when the process has ended and its last words are there, unless
+// somebody else holds its standard error open.
+func (p *process) wait() {
+	<-p.kept.Exited()
+	select {
+	case <-p.silent:
+	case <-time.After(lastWords):
+	}
+}
+
 // slow says whether much waits to be read by the extension.
 func (p *process) slow() bool { return len(p.queue) > queueLines/8 || p.queued.Load() > queueBytes/8 }
 
@@ -131,6 +146,7 @@ func (p *process) end(grace time.Duration, wg *sync.WaitGroup) {
 		case <-p.kept.Exited():
 		case <-timer.C:
 		}
+		close(p.dead)
 		p.in.Close() // ends a writer that waits
 		p.kept.Kill()
 		<-p.kept.Gone()
@@ -139,7 +155,7 @@ func (p *process) end(grace time.Duration, wg *sync.WaitGroup) {
 
 // readLines hands lines over until the pipe is closed. A flood is slowed down to
 // so many lines a second; the extension then waits for its pipe.
-func readLines(f *os.File, limits Limits, take func(received)) {
+func (p *process) readLines(f *os.File, limits Limits, take func(received)) {
 	defer f.Close()
 	in := lines{bufio.NewReaderSize(f, 64<<10), limits.Line}
 	credit, last := float64(limits.Burst), time.Now()
@@ -152,7 +168,11 @@ func readLines(f *os.File, limits Limits, take func(received)) {
 		credit = min(float64(limits.Burst), credit+now.Sub(last).Seconds()*float64(limits.Rate)) - 1
 		if last = now; credit < 0 {
 			take(received{bad: fmt.Sprintf("it floods: more than %d lines a second", limits.Rate)})
-			time.Sleep(time.Second / 10)
+			select {
+			case <-time.After(time.Second / 10):
+			case <-p.dead:
+				return
+			}
 		}
 		if len(line) > 0 {
 			take(sense(line, long, limits.Line))

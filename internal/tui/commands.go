@@ -72,6 +72,7 @@ func commands() []command {
 		{name: "copy", help: "copy the last answer", run: (*Model).copyAnswer},
 		{name: "editor", help: "write the prompt in your own editor", run: func(m *Model, _ string) tea.Cmd { return m.editor.External() }},
 		{name: "save", args: "<file>", help: "write the session elsewhere and go on there, e.g. when the disk is full", run: (*Model).saveElsewhere},
+		{name: "extensions", help: "other programs that take part: how they are, what they bring; approve, restart, end them", run: (*Model).showExtensions},
 		{name: "theme", args: "[name]", help: "choose the colours", complete: themeNames, run: (*Model).chooseTheme},
 		{name: "settings", aliases: []string{"config"}, args: "[text]", help: "what is set and where; change it", run: (*Model).openSettings},
 		{name: "doctor", help: "look at the terminal, settings, keys, folders and tools: what is found, and what to do", run: (*Model).examine},
@@ -84,7 +85,7 @@ func commands() []command {
 // all are the table's commands and the user's templates, which never take a
 // command's place.
 func (m *Model) all() []command {
-	all := commands()
+	all := m.offers.commands(commands())
 	if m.opts.Templates == nil {
 		return all
 	}

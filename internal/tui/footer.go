@@ -48,6 +48,7 @@ func (m *Model) means() []segment {
 	if n := len(m.queue.Steering) + len(m.queue.FollowUps); n > 0 {
 		segments = append(segments, segment{3, []rich.Span{rich.Chrome(fmt.Sprintf("%d queued", n), m.theme.Accent)}})
 	}
+	segments = append(segments, m.statuses()...)
 	if m.state.Unsaved > 0 {
 		segments = append(segments, segment{0, []rich.Span{rich.Chrome(fmt.Sprintf("%d unsaved", m.state.Unsaved), m.theme.Failure)}})
 	}

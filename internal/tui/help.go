@@ -43,6 +43,9 @@ func (m *Model) help() tea.Cmd {
 			rows = append(rows, [2]string{"/" + c.name + argsOf(c), c.help})
 		}
 		lines := m.table("Commands", rows, w)
+		if keys := m.offers.rows(); len(keys) > 0 {
+			lines = append(append(lines, ""), m.table("Keys of extensions", keys, w)...)
+		}
 		for _, s := range sections(m.opts.Keys) {
 			rows = rows[:0]
 			for _, r := range s.rows {

@@ -109,7 +109,12 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	if b, ok := m.keys.Find(m, stroke); ok {
 		return b.Run(m)
 	}
-	if m.keys.IsPrefix(stroke) {
+	run, prefix := m.offers.key(stroke)
+	if run != nil {
+		run(m)
+		return nil
+	}
+	if prefix || m.keys.IsPrefix(stroke) {
 		m.chord = stroke
 		return nil
 	}

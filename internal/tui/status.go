@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ const queueRows = 3
 // there is room, the prompts that wait, and one line for what goes on. There is
 // always that line, so that nothing moves when something begins.
 func (m *Model) status() []string {
-	rows := append(m.waiting(), m.activity())
+	rows := slices.Concat(m.widgets(), m.waiting(), []string{m.activity()})
 	if m.height >= airyFrom {
 		rows = append([]string{""}, rows...)
 	}

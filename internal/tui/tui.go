@@ -75,6 +75,8 @@ type Options struct {
 	SaveTree  func(session, state string) error // how its tree looked; empty: as usual
 	LoadTree  func(session string) string
 
+	Extensions func(context.Context) ([]Item, error) // of /extensions
+
 	// The following are for tests.
 
 	Now   func() time.Time                           // nil for time.Now
@@ -114,6 +116,7 @@ type Model struct {
 
 	// What the engine told.
 	session session.Snapshot
+	offers  offers // of extensions
 	opened  bool
 	answer  string // the last one on the active path
 	state   engine.State
