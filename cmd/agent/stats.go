@@ -22,6 +22,7 @@ import (
 // stats is what all sessions took: the output of `agent stats --json`.
 type stats struct {
 	Total    statsSum       `json:"total"`
+	Tasks    statsSum       `json:"tasks"`    // how much of it tasks took; ms are also those of the calls that gave them
 	Days     []statsDay     `json:"days"`     // oldest first, in local time; none without answers
 	Models   []statsModel   `json:"models"`   // most tokens first
 	Sessions []statsSession `json:"sessions"` // most tokens first
@@ -63,6 +64,7 @@ type statsSession struct {
 	Title string `json:"title"`
 	Cwd   string `json:"cwd"`
 	statsSum
+	Tasks statsSum `json:"tasks"` // how much of it its tasks took
 }
 
 type statsUnread struct {
@@ -128,13 +130,33 @@ type statsCount struct {
 	known  map[string]bool
 	out    stats
 	total  engine.UsageSum
+	tasks  engine.UsageSum
 	days   map[string]*engine.UsageSum
 	models map[session.ModelRef]*engine.UsageSum
 }
 
-// file adds a session. Where it cannot be read to its end, what came before counts.
+// file adds a session with its tasks. Where one cannot be read to its end, what
+// came before counts.
 func (c *statsCount) file(st store.Store, f session.File) error {
-	m, err := session.Open(f.Path, session.Options{Store: st, ReadOnly: true})
+	var sum, tasks engine.UsageSum
+	err := c.add(st, f.Path, &sum)
+	if f.Tasks > 0 {
+		all, _ := session.Family(f.Path, session.Options{Store: st}) // err says it already
+		for _, path := range all[:max(0, len(all)-1)] {
+			err = cmp.Or(err, c.add(st, path, &tasks))
+		}
+	}
+	sum.Usage, sum.Answers, sum.Summaries = sum.Usage.Add(tasks.Usage), sum.Answers+tasks.Answers, sum.Summaries+tasks.Summaries
+	c.tasks.Usage, c.tasks.Answers, c.tasks.Took = c.tasks.Usage.Add(tasks.Usage), c.tasks.Answers+tasks.Answers, c.tasks.Took+tasks.Took
+	if sum.Answers+sum.Summaries > 0 {
+		c.out.Sessions = append(c.out.Sessions, statsSession{f.ID, f.Path, f.Title(), f.Cwd, summed(sum), summed(tasks)})
+	}
+	return err
+}
+
+// add adds what one file says to the sums of all, and to sum.
+func (c *statsCount) add(st store.Store, path string, sum *engine.UsageSum) error {
+	m, err := session.Open(path, session.Options{Store: st, ReadOnly: true})
 	if err != nil {
 		return err
 	}
@@ -144,7 +166,6 @@ func (c *statsCount) file(st store.Store, f session.File) error {
 	if h := snap.Header(); c.known[h.Parent] && h.Parent != "" && h.Time.After(from) {
 		from = h.Time // what is older is the parent's, too, and counts there
 	}
-	var sum engine.UsageSum
 	var unread error
 	for s, err := range engine.Spending(snap) {
 		if err != nil {
@@ -155,14 +176,14 @@ func (c *statsCount) file(st store.Store, f session.File) error {
 			continue
 		}
 		sum.Add(s)
+		if snap.Header().Task != nil {
+			s.Took = 0 // it is in that of the call that gave the task
+		}
 		c.total.Add(s)
 		addTo(c.days, s.Time.Local().Format(time.DateOnly), s)
 		if s.Answer || s.Summary {
 			addTo(c.models, s.Model, s)
 		}
-	}
-	if sum.Answers+sum.Summaries > 0 {
-		c.out.Sessions = append(c.out.Sessions, statsSession{f.ID, f.Path, f.Title(), f.Cwd, summed(sum)})
 	}
 	return unread
 }
@@ -184,7 +205,7 @@ func summed(s engine.UsageSum) statsSum {
 
 func (c *statsCount) finished() stats {
 	out := c.out
-	out.Total = summed(c.total)
+	out.Total, out.Tasks = summed(c.total), summed(c.tasks)
 	out.Days, out.Models = []statsDay{}, []statsModel{}
 	for _, day := range slices.Sorted(maps.Keys(c.days)) {
 		if s := summed(*c.days[day]); s.Answers+s.Summaries > 0 {
@@ -235,6 +256,9 @@ func (s stats) printTables(w io.Writer) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s cached\t%d answers\t%s\n", name, tokens(r.Tokens), r.dollars(), fmt.Sprintf("%.0f%%", 100*r.CacheHits), r.Answers, bar)
 	}
 	row("all", 0, s.Total)
+	if s.Tasks.Answers > 0 {
+		row("of it tasks", 0, s.Tasks)
+	}
 	fmt.Fprintln(t)
 	days, most := s.Days[max(0, len(s.Days)-daysShown):], 0
 	for _, d := range days {

@@ -133,3 +133,34 @@ func TestStatsOfNothing(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 }
+
+// What tasks took counts with their session, and is told apart.
+func TestStatsCountTasks(t *testing.T) {
+	data := t.TempDir()
+	t.Setenv("BANYAN_DATA_DIR", data)
+	p := &spender{t: t, dir: filepath.Join(data, "sessions", "w"), now: time.Now().Add(-time.Hour)}
+	m := p.session()
+	p.ask(m, "large", 1)
+	parent := m
+	for depth := 1; depth <= 2; depth++ { // a task, and one of its own
+		id := strings.Repeat("0", 8) + "-0000-4000-8000-00000000000" + string(rune('0'+depth))
+		link := session.Task{ID: id, Session: session.ChildID(parent.Snapshot().Header().ID, id), Prompt: "x", Cwd: "/w", Depth: depth}
+		if _, err := parent.Append(link.Entry()); err != nil {
+			t.Fatal(err)
+		}
+		child, err := parent.Snapshot().OpenTask(link, nil, session.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer child.Close()
+		p.ask(child, "small", 0.25)
+		parent = child
+	}
+	s := statsOf(t)
+	if len(s.Sessions) != 1 || s.Total.USD != 1.5 || s.Tasks.USD != 0.5 || s.Sessions[0].USD != 1.5 || s.Sessions[0].Tasks.Answers != 2 {
+		t.Errorf("%+v", s)
+	}
+	if len(s.Models) != 2 || s.Models[0].Model != "small" || s.Models[0].Answers != 2 {
+		t.Errorf("models %+v", s.Models)
+	}
+}

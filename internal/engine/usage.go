@@ -39,6 +39,10 @@ type UsageReport struct {
 	Path  UsageSum // of the path at the leaf
 	File  UsageSum // of all entries, on every branch
 	Since UsageSum // of the path after ReportUsage.Since; zero where that is
+	// Tasks is what all tasks of the session took, at every depth, beside the above.
+	// Their time is in that of the calls that gave them, too.
+	Tasks   UsageSum
+	TaskNum int
 	// Turns of the path, oldest first.
 	Turns []UsageTurn
 	// Branches are the ends of paths that have answers, newest first.
@@ -163,9 +167,10 @@ func (s *Spent) read(snap session.Snapshot) error {
 
 // reportUsage reads the session beside the owner.
 func (e *Engine) reportUsage(c ReportUsage) {
-	snap := e.session.Snapshot()
+	snap, o := e.session.Snapshot(), e.cfg.Session
 	go func() {
 		r, err := Usage(snap, c.Since)
+		r.Tasks, r.TaskNum = usageOfTasks(snap, o)
 		_ = e.do(func() error {
 			if err != nil {
 				e.notice(Failure, "The usage could not be read: %v", err)
@@ -175,6 +180,31 @@ func (e *Engine) reportUsage(c ReportUsage) {
 			return nil
 		})
 	}()
+}
+
+// usageOfTasks is what the tasks below a session took, as far as they can be read,
+// and how many they are.
+func usageOfTasks(snap session.Snapshot, o session.Options) (sum UsageSum, n int) {
+	if snap.Path() == "" || len(snap.Tasks()) == 0 {
+		return sum, 0
+	}
+	all, err := session.Family(snap.Path(), o)
+	if err != nil {
+		return sum, 0
+	}
+	o.ReadOnly = true
+	for _, path := range all[:len(all)-1] {
+		m, err := session.Open(path, o)
+		if err != nil {
+			continue
+		}
+		n++
+		for s := range Spending(m.Snapshot()) {
+			sum.Add(s)
+		}
+		m.Close()
+	}
+	return sum, n
 }
 
 // Usage reports what a session took, and what of its path came after an entry.

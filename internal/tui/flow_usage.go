@@ -58,6 +58,9 @@ func (m *Model) usageSums(r engine.UsageReport, w int) []string {
 	row("this path", r.Path)
 	row("all branches", r.File)
 	row("since then", r.Since)
+	if r.TaskNum > 0 {
+		row(fmt.Sprintf("%d tasks", r.TaskNum), r.Tasks)
+	}
 	if len(lines) == 1 {
 		return []string{rich.Draw([]rich.Span{rich.Chrome("  Nothing has been asked yet.", m.theme.Dim)}).Text}
 	}
