@@ -178,13 +178,14 @@ func (e *Engine) listTasks() {
 	mine, snap, o := e.listing, e.session.Snapshot(), e.cfg.Session
 	go func() {
 		found, err := tasksOf(snap, o)
+		calls := len(ungiven(snap))
 		_ = e.do(func() error {
 			switch {
 			case e.listing != mine:
 			case err != nil:
 				e.notice(Failure, "The tasks of the session could not be read: %v", err)
 			default:
-				e.listed(found)
+				e.listed(found, calls)
 			}
 			return nil
 		})
@@ -192,9 +193,9 @@ func (e *Engine) listTasks() {
 }
 
 // listed takes the tasks that were found; those that were given meanwhile follow.
-func (e *Engine) listed(found []TaskStatus) {
+// interrupted calls were to give more.
+func (e *Engine) listed(found []TaskStatus, interrupted int) {
 	var all []*task
-	interrupted := 0
 	for _, s := range found {
 		if e.findTask(s.ID) == nil {
 			all = append(all, &task{TaskStatus: s})
@@ -203,16 +204,14 @@ func (e *Engine) listed(found []TaskStatus) {
 			}
 		}
 	}
-	e.tasks = append(all, e.tasks...)
-	if len(e.tasks) == 0 {
-		return
+	if e.tasks = append(all, e.tasks...); len(e.tasks) > 0 {
+		list := TaskList{}
+		for _, t := range e.tasks {
+			list.Tasks = append(list.Tasks, t.TaskStatus)
+		}
+		e.emit(list)
 	}
-	list := TaskList{}
-	for _, t := range e.tasks {
-		list.Tasks = append(list.Tasks, t.TaskStatus)
-	}
-	e.emit(list)
-	if interrupted > 0 && e.cfg.above == nil {
+	if interrupted > 0 && e.cfg.above == nil && e.cfg.Tasks != nil {
 		e.notice(Note, "Tasks that were interrupted: %d. /tasks goes on with them.", interrupted)
 	}
 	e.emitState()

@@ -361,6 +361,7 @@ func TestTasksOfADeadProgramGoOn(t *testing.T) {
 		came func(t *testing.T, child *session.Manager)
 		want string
 	}{
+		{"before its link", nil, "from the beginning"},
 		{"before it began", nil, "from the beginning"},
 		{"at its prompt", func(t *testing.T, child *session.Manager) { put(t, child, said(llm.User, "work")) }, "from the beginning"},
 		{"with a call open", func(t *testing.T, child *session.Manager) {
@@ -383,7 +384,10 @@ func TestTasksOfADeadProgramGoOn(t *testing.T) {
 			link := session.Task{ID: id, Session: session.ChildID(parent.Snapshot().Header().ID, id), CallID: "c1", Description: "d", Prompt: "work", Cwd: w.dir, Depth: 1}
 			put(t, parent, said(llm.User, "go"), session.Message{Message: llm.Message{
 				Role: llm.Assistant, StopReason: llm.StopToolUse, Provider: "script", Model: "m1", Content: []llm.Block{taskCall("c1", "work")},
-			}}, link.Entry())
+			}})
+			if c.name != "before its link" {
+				put(t, parent, link.Entry())
+			}
 			if c.came != nil {
 				child, err := parent.Snapshot().OpenTask(link, nil, session.Options{})
 				if err != nil {

@@ -19,6 +19,9 @@ func (t *talk) ask() {
 	}
 	name := q.Call.Name + " " + q.Subject
 	t.say.label("Approval", fmt.Sprintf("may this run? %s", strings.TrimSpace(name)))
+	if len(q.Tasks) > 0 {
+		t.say.label("Task", strings.Join(q.Tasks, ", of it "))
+	}
 	if q.Reason != "" {
 		t.say.label("Reason", q.Reason)
 	}

@@ -33,6 +33,7 @@ func commands() []command {
 		{"thinking", "<level>", "how much the model thinks", send(func(s string) engine.Command { return engine.SetThinking{Level: llm.ThinkingLevel(s)} })},
 		{"permissions", "<mode>", "what needs your approval: " + strings.Join(engine.Modes, ", "), send(func(s string) engine.Command { return engine.SetPermission{Mode: s} })},
 		{"mode", "<name>", "the mode of this branch: plan, or one of an extension; none leaves it", send(func(s string) engine.Command { return engine.SetMode{Mode: s} })},
+		{"tasks", "[resume [n], stop n, tell n text]", "read the tasks; go on with those that were interrupted; stop one, or tell it something", (*talk).tasksCommand},
 	}
 }
 

@@ -17,7 +17,14 @@ import (
 func (t *talk) event(ev engine.Event) {
 	switch ev := ev.(type) {
 	case engine.Opened:
+		t.tasks = nil
 		t.begin(ev)
+	case engine.TaskList:
+		for _, s := range ev.Tasks {
+			t.taskIs(s)
+		}
+	case engine.TaskChanged:
+		t.taskIs(ev.Status)
 	case engine.Started:
 		t.running = true
 		t.summing = ev.What != "turn"

@@ -116,6 +116,7 @@ type talk struct {
 	running bool
 	summing bool           // what comes as an answer is a summary
 	asked   []engine.Asked // that wait, the first one is being asked
+	tasks   []engine.TaskStatus
 	calls   map[string]llm.ToolCall
 	spoken  bool // some of the answer that comes was told
 	noMore  bool // the input has ended

@@ -46,7 +46,10 @@ func enter(t *testing.T, prompt string, turns ...llmtest.Turn) *room {
 		Cwd: dir, Models: r, Model: session.ModelRef{Provider: "script", Model: "m"},
 		Tools:  []tool.Tool{thing("look", tool.Read), thing("run", tool.Execute)},
 		Policy: permission.New(permission.Workspace{Dir: dir}, look),
-		Open:   func() (*session.Manager, error) { return session.New("", dir, session.Options{}) },
+		Tasks: &engine.Tasks{Equip: func(context.Context, session.Task, []tool.Tool) (engine.Equipment, error) {
+			return engine.Equipment{Tools: []tool.Tool{thing("run", tool.Execute)}}, nil
+		}},
+		Open: func() (*session.Manager, error) { return session.New("", dir, session.Options{}) },
 	})
 	over := make(chan struct{})
 	go func() {
