@@ -183,26 +183,56 @@ func TestPaceGivesUpOnOtherPrograms(t *testing.T) {
 	p.stir(tea.KeyPressMsg{})
 	p.stir(restMsg{})
 	p.stop()
-	if p.clock != nil || p.resting {
+	if p.clock != nil || p.every != 0 {
 		t.Error("a clock was found in a program that has none")
 	}
 }
 
 func TestPaceRestsAndWakes(t *testing.T) {
-	p := &pace{program: tea.NewProgram(nil), clock: time.NewTicker(frame), timer: time.NewTimer(rest)}
+	p := &pace{program: tea.NewProgram(nil), clock: time.NewTicker(frame), timer: time.NewTimer(rest), every: frame}
 	defer p.clock.Stop()
 	p.stir(tea.KeyPressMsg{})
-	if p.stir(restMsg{}); p.resting {
+	if p.stir(restMsg{}); p.every == rest {
 		t.Error("it rests before what the key did is drawn")
 	}
 	p.last = p.last.Add(-restAfter)
-	if p.stir(restMsg{}); !p.resting {
+	if p.stir(restMsg{}); p.every != rest {
 		t.Error("it does not rest")
 	}
 	drain(p.clock)
 	p.stir(tea.KeyPressMsg{})
-	if <-p.clock.C; p.resting {
+	if <-p.clock.C; p.every != frame {
 		t.Error("a key does not wake it")
+	}
+}
+
+// A stream that nobody touches is drawn as a film; what the user does is seen at
+// once, and for a while.
+func TestPaceOfAStream(t *testing.T) {
+	p, now := &pace{every: frame}, time.Now()
+	for i, step := range []struct {
+		after time.Duration
+		msg   tea.Msg
+		want  time.Duration
+	}{
+		{0, Events{}, frame}, // the first one, after a rest
+		{15 * time.Millisecond, Events{}, streamFrame},
+		{15 * time.Millisecond, Events{}, streamFrame},
+		{5 * time.Millisecond, tea.KeyPressMsg{}, frame},
+		{5 * time.Millisecond, Events{}, frame},
+		{5 * time.Millisecond, Events{}, frame}, // hands are on the keys
+		{handsOn, Events{}, streamFrame},
+		{5 * time.Millisecond, tea.MouseWheelMsg{}, frame},
+		{handsOn, Events{}, frame}, // the stream begins again
+		{15 * time.Millisecond, Events{}, streamFrame},
+		{5 * time.Millisecond, restMsg{}, streamFrame}, // one that came too late
+		{restAfter, restMsg{}, rest},
+		{time.Minute, Events{}, frame},
+	} {
+		now = now.Add(step.after)
+		if p.every = p.next(step.msg, now); p.every != step.want {
+			t.Errorf("step %d, %T: %v between frames, want %v", i, step.msg, p.every, step.want)
+		}
 	}
 }
 
