@@ -172,6 +172,14 @@ type TaskStart struct {
 	Path   string // of the child's session; empty in memory
 }
 
+// TaskStop: the agent of a task is about to end. It is the task's own AgentEnd,
+// which is told apart because its session is not the one that the user sees.
+type TaskStop struct {
+	ID    string // of the task
+	Agent string // which agent does it; empty for the usual one
+	*AgentEnd
+}
+
 // TaskEnd: a child task has ended.
 type TaskEnd struct {
 	ID     string
@@ -202,5 +210,6 @@ func (*ToolResult) Name() string        { return "tool_result" }
 func (*PermissionRequest) Name() string { return "permission_request" }
 func (*UserBash) Name() string          { return "user_bash" }
 func (*TaskStart) Name() string         { return "task_start" }
+func (*TaskStop) Name() string          { return "task_stop" }
 func (*TaskEnd) Name() string           { return "task_end" }
 func (*Notification) Name() string      { return "notification" }

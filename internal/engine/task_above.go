@@ -52,19 +52,30 @@ func (e *Engine) spend(u llm.Usage) {
 	})
 }
 
-// taskHooks are the hooks as a task has them: those that have a say in calls. The
-// rest is about a session that the user does not see.
+// taskHooks are the hooks as a task has them: those that have a say in calls, and
+// in its end. The rest is about a session that the user does not see.
 type taskHooks struct{ Hooks }
 
 func (h taskHooks) Hears(name string) bool {
 	switch name {
 	case (*ToolCall)(nil).Name(), (*ToolResult)(nil).Name(), (*PermissionRequest)(nil).Name():
 		return h.Hooks.Hears(name)
+	case (*AgentEnd)(nil).Name():
+		return h.Hooks.Hears((*TaskStop)(nil).Name())
 	}
 	return false
 }
 
-func (h taskHooks) Ask(ctx context.Context, o Occasion) error { return h.Hooks.Ask(ctx, o) }
+func (h taskHooks) Ask(ctx context.Context, o Occasion) error {
+	if end, ok := o.(*AgentEnd); ok {
+		stop := &TaskStop{AgentEnd: end}
+		if origin := end.Session.Header().Task; origin != nil {
+			stop.ID, stop.Agent = origin.ID, origin.Agent
+		}
+		o = stop
+	}
+	return h.Hooks.Ask(ctx, o)
+}
 
 // Tell is never called: what is told is not heard.
 func (h taskHooks) Tell(Occasion) {}

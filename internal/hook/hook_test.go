@@ -99,6 +99,7 @@ func TestCallsHaveClaudesNamesThereAndBack(t *testing.T) {
 		{"grep", `{"ignore_case":true,"pattern":"x"}`, "Grep", `{"-i":true,"pattern":"x"}`, ``},
 		{"rm", `{"path":"/b"}`, "rm", `{"file_path":"/b"}`, ``},
 		{"mcp__a__b", `{"x":1}`, "mcp__a__b", `{"x":1}`, ``},
+		{"task", `{"agent":"reader","prompt":"x"}`, "Task", `{"prompt":"x","subagent_type":"reader"}`, ``},
 		{"todo", `{"items":[]}`, "todo", `{"items":[]}`, ``},
 	} {
 		var in Input

@@ -27,9 +27,16 @@ type Link struct {
 	sessionEnds sync.WaitGroup
 
 	mu sync.Mutex
-	// contexts are what models are to be told with the result of a call, by its
-	// id. Calls run side by side.
-	contexts map[string][]string
+	// calls are those that were asked about and have no result yet, by their ids.
+	// They run side by side.
+	calls map[string]called
+}
+
+// called is what is kept of a call from its beginning to its result.
+type called struct {
+	cwd                string   // of the session that it is made in
+	agentID, agentType string   // where that is a task's
+	context            []string // that the model is to be told with the result
 }
 
 // facts are what every hook is told of the session. They are exchanged by the
@@ -53,7 +60,7 @@ const mostStops = 8
 
 // NewLink makes a link of a runner; alone says that nobody sits at a screen.
 func NewLink(r *Runner, alone bool) *Link {
-	l := &Link{alone: alone, contexts: map[string][]string{}, send: func(engine.Notice) {}}
+	l := &Link{alone: alone, calls: map[string]called{}, send: func(engine.Notice) {}}
 	l.runner.Store(r)
 	l.facts.Store(&facts{})
 	return l
@@ -79,10 +86,11 @@ func (l *Link) Close() {
 var hears = map[string][]string{
 	(*engine.Input)(nil).Name():                {UserPromptSubmit},
 	(*engine.BeforeAgentStart)(nil).Name():     {SessionStart},
-	(*engine.ToolCall)(nil).Name():             {PreToolUse},
+	(*engine.ToolCall)(nil).Name():             {PreToolUse, PermissionRequest, PostToolUse, PostToolUseFailure},
 	(*engine.PermissionRequest)(nil).Name():    {PermissionRequest},
 	(*engine.ToolResult)(nil).Name():           {PreToolUse, PostToolUse, PostToolUseFailure},
 	(*engine.AgentEnd)(nil).Name():             {Stop},
+	(*engine.TaskStop)(nil).Name():             {SubagentStop},
 	(*engine.SessionBeforeCompact)(nil).Name(): {PreCompact},
 	(*engine.SessionBeforeTree)(nil).Name():    {PreTree},
 	(*engine.SessionBeforeBranch)(nil).Name():  {PreBranch},
@@ -128,7 +136,11 @@ func (l *Link) Ask(ctx context.Context, o engine.Occasion) error {
 			return l.stopped(*why)
 		}
 	case *engine.AgentEnd:
-		l.stop(ctx, o)
+		l.stop(ctx, Stop, o, nil)
+	case *engine.TaskStop:
+		l.stop(ctx, SubagentStop, o.AgentEnd, func(in *Input) {
+			in.AgentID, in.AgentType, in.AgentPath, in.Cwd = o.ID, o.Agent, o.Session.Path(), o.Session.Header().Cwd
+		})
 	case *engine.SessionBeforeCompact:
 		return l.compact(ctx, o)
 	case *engine.SessionBeforeTree:
@@ -153,7 +165,7 @@ func (l *Link) Tell(o engine.Occasion) {
 	case *engine.AgentStart:
 		l.halt.Store(nil)
 		l.mu.Lock()
-		l.contexts = map[string][]string{}
+		l.calls = map[string]called{}
 		l.mu.Unlock()
 	case *engine.SessionShutdown:
 		in := l.input(SessionEnd, func(in *Input) { in.Reason = l.endReason(o.Reason) })

@@ -61,6 +61,9 @@ func newChat(t *testing.T, hooks []string, turns ...llmtest.Turn) *chat {
 		Cwd: w.dir, Hooks: c.link, Models: models{c.model}, Model: session.ModelRef{Provider: "script", Model: "m"}, Tools: tool.All(env),
 		Policy:     permission.New(permission.Workspace{Dir: w.dir, Path: "/usr/bin:/bin"}, deny),
 		Compaction: engine.Compaction{KeepRecent: 1},
+		Tasks: &engine.Tasks{Equip: func(context.Context, session.Task, []tool.Tool) (engine.Equipment, error) {
+			return engine.Equipment{Tools: tool.All(env)}, nil
+		}},
 		Open: func() (*session.Manager, error) {
 			return session.New(filepath.Join(w.dir, "..", "sessions"), w.dir, session.Options{})
 		},
@@ -298,6 +301,49 @@ func TestContinueFalseEndsTheTurn(t *testing.T) {
 		if f.Err == nil || !c.noticed("enough for today") || len(c.model.Requests()) != 1 {
 			t.Errorf("%s: %v after %d requests", event, f.Err, len(c.model.Requests()))
 		}
+	}
+}
+
+// Hooks of calls are told whose they are, in which folder, and have a say in the
+// end of a task.
+func TestTasks(t *testing.T) {
+	c := newChat(t, []string{
+		PreToolUse, `cat > pre-$(date +%N).json`,
+		Stop, `echo stop >> stops`,
+		SubagentStop, `cat > "$CLAUDE_PROJECT_DIR"/stop.json; [ -e "$CLAUDE_PROJECT_DIR"/once ] && exit 0; touch "$CLAUDE_PROJECT_DIR"/once; echo "look again" >&2; exit 2`,
+	}, llmtest.Call("c1", "task", `{"description":"look","prompt":"look at it","agent":"reader","cwd":"sub"}`),
+		llmtest.Call("c2", "read", `{"path":"a.txt"}`), llmtest.Text("looked"), llmtest.Text("looked again"), llmtest.Text("ok"))
+	c.write("sub/a.txt", "hello")
+	c.engine.Send(engine.SetPermission{Mode: "auto"})
+	c.engine.Send(engine.Submit{Text: "go"})
+	for {
+		ev := c.next()
+		if a, ok := ev.(engine.Asked); ok {
+			c.engine.Send(engine.Answer{Ask: a.Ask, Decision: engine.Allow})
+		}
+		if f, ok := ev.(engine.Finished); ok {
+			if f.Err != nil {
+				t.Fatal(f.Err)
+			}
+			break
+		}
+	}
+	c.wants("looked again")
+	if in := c.read("stop.json"); !strings.Contains(in, `"agent_type":"reader"`) || !strings.Contains(in, `"stop_hook_active":true`) || !strings.Contains(in, `"last_assistant_message":"looked again"`) {
+		t.Errorf("told %s", in)
+	}
+	if n := strings.Count(c.read("stops"), "stop"); n != 1 {
+		t.Errorf("the stop of the chat itself was told %d times", n)
+	}
+	told, _ := filepath.Glob(filepath.Join(c.dir, "pre-*.json"))
+	var read string
+	for _, file := range told {
+		if text := c.read(filepath.Base(file)); strings.Contains(text, `"tool_name":"Read"`) {
+			read = text
+		}
+	}
+	if want := `"file_path":"` + filepath.Join(c.dir, "sub", "a.txt") + `"`; !strings.Contains(read, want) || !strings.Contains(read, `"agent_type":"reader"`) {
+		t.Errorf("told %s, which lacks %s", read, want)
 	}
 }
 

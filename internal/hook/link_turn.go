@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"banyan/internal/engine"
@@ -27,7 +28,11 @@ func (l *Link) prompt(ctx context.Context, o *engine.Input) error {
 var actions = map[Decision]permission.Action{Allow: permission.Allow, Ask: permission.Ask, Deny: permission.Deny}
 
 func (l *Link) call(ctx context.Context, o *engine.ToolCall) error {
-	said := l.run(ctx, l.input(PreToolUse, func(in *Input) { in.Call(o.ID, o.Tool, o.Arguments, l.Runner().cfg.Dir) }))
+	c := called{cwd: o.Session.Header().Cwd}
+	if task := o.Session.Header().Task; task != nil {
+		c.agentID, c.agentType = task.ID, task.Agent
+	}
+	said := l.run(ctx, l.input(PreToolUse, func(in *Input) { in.of(c, o.ID, o.Tool, o.Arguments) }))
 	if said.Halt {
 		return l.stopped(said.StopReason)
 	}
@@ -37,17 +42,33 @@ func (l *Link) call(ctx context.Context, o *engine.ToolCall) error {
 	if action, ok := actions[said.Decision]; ok {
 		o.Decide(action, said.Reason, said.By)
 	}
-	if len(said.Context) > 0 {
-		l.mu.Lock()
-		l.contexts[o.ID] = said.Context
-		l.mu.Unlock()
-	}
+	c.context = said.Context
+	l.mu.Lock()
+	l.calls[o.ID] = c
+	l.mu.Unlock()
 	return nil
+}
+
+// of puts a call into the input.
+func (in *Input) of(c called, id, tool string, args json.RawMessage) {
+	in.Cwd, in.AgentID, in.AgentType = c.cwd, c.agentID, c.agentType
+	in.Call(id, tool, args, c.cwd)
+}
+
+// called is what is kept of a call; done says that it is the last time.
+func (l *Link) called(id string, done bool) called {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.calls[id]
+	if done {
+		delete(l.calls, id)
+	}
+	return c
 }
 
 func (l *Link) question(ctx context.Context, o *engine.PermissionRequest) error {
 	said := l.run(ctx, l.input(PermissionRequest, func(in *Input) {
-		in.Call("", o.Call.Name, o.Call.Arguments, l.Runner().cfg.Dir)
+		in.of(l.called(o.Call.ID, false), "", o.Call.Name, o.Call.Arguments)
 	}))
 	if said.Halt {
 		return l.stopped(said.StopReason)
@@ -66,8 +87,9 @@ func (l *Link) result(ctx context.Context, o *engine.ToolResult) {
 	if o.IsError {
 		event = PostToolUseFailure
 	}
+	c := l.called(o.CallID, true)
 	said := l.run(ctx, l.input(event, func(in *Input) {
-		in.Call(o.CallID, o.Tool, o.Arguments, l.Runner().cfg.Dir)
+		in.of(c, o.CallID, o.Tool, o.Arguments)
 		if o.IsError {
 			in.Error = text
 		} else {
@@ -77,11 +99,7 @@ func (l *Link) result(ctx context.Context, o *engine.ToolResult) {
 	if said.Output != nil {
 		o.Content = []llm.Block{llm.Text{Text: *said.Output}}
 	}
-	l.mu.Lock()
-	texts := append(l.contexts[o.CallID], said.Feedback...)
-	delete(l.contexts, o.CallID)
-	l.mu.Unlock()
-	if texts = append(texts, said.Context...); len(texts) > 0 {
+	if texts := slices.Concat(c.context, said.Feedback, said.Context); len(texts) > 0 {
 		o.Content = append(o.Content, llm.Text{Text: "[A hook adds:]\n" + strings.Join(texts, "\n\n")})
 	}
 	if said.Halt {
@@ -111,16 +129,16 @@ func response(in Input, text string) json.RawMessage {
 	return raw
 }
 
-// stop lets hooks keep the turn going, a few times.
-func (l *Link) stop(ctx context.Context, o *engine.AgentEnd) {
+// stop lets hooks keep a turn going, a few times.
+func (l *Link) stop(ctx context.Context, event string, o *engine.AgentEnd, of func(*Input)) {
 	if o.Again >= mostStops {
-		l.send(engine.Notice{Level: engine.Warning, Text: fmt.Sprintf("Stop hooks have kept this turn going %d times; it ends now.", o.Again)})
+		l.send(engine.Notice{Level: engine.Warning, Text: fmt.Sprintf("%s hooks have kept a turn going %d times; it ends now.", event, o.Again)})
 		return
 	}
 	active := o.Again > 0
-	said := l.run(ctx, l.input(Stop, func(in *Input) {
-		in.StopHookActive, in.LastAnswer = &active, o.Last.Text()
-	}))
+	in := l.input(event, of)
+	in.StopHookActive, in.LastAnswer = &active, o.Last.Text()
+	said := l.run(ctx, in)
 	if said.Decision == Deny && !said.Halt && o.Continue == "" {
 		o.Continue = said.Reason
 	}

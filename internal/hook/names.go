@@ -26,6 +26,7 @@ var claudeTools = map[string]claudeTool{
 	"grep":        {name: "Grep", args: map[string]string{"ignore_case": "-i"}},
 	"ls":          {name: "LS", path: "path"},
 	"fetch":       {name: "WebFetch"},
+	"task":        {name: "Task", args: map[string]string{"agent": "subagent_type"}},
 	"bash_output": {name: "BashOutput"},
 	"bash_kill":   {name: "KillShell"},
 	// These have no counterpart, but what they change is a file all the same.

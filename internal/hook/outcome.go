@@ -73,7 +73,8 @@ type wireOutput struct {
 		Why           string          `json:"permissionDecisionReason"`
 		UpdatedInput  json.RawMessage `json:"updatedInput"`
 		Context       string          `json:"additionalContext"`
-		UpdatedOutput *string         `json:"updatedMCPToolOutput"`
+		UpdatedOutput *string         `json:"updatedToolOutput"`
+		OfMCP         *string         `json:"updatedMCPToolOutput"` // its older name
 		Decision      *struct {
 			Behavior     string          `json:"behavior"`
 			Message      string          `json:"message"`
@@ -182,7 +183,9 @@ func (o *Outcome) take(ev event, in Input, w wireOutput) error {
 		if s.Context != "" {
 			o.Context = []string{cut(s.Context, maxText)}
 		}
-		o.Output, o.Tree = s.UpdatedOutput, s.TreeWish
+		if o.Output, o.Tree = s.UpdatedOutput, s.TreeWish; o.Output == nil {
+			o.Output = s.OfMCP
+		}
 	}
 	return nil
 }

@@ -162,7 +162,9 @@ func (r *Runner) Run(ctx context.Context, in Input) Outcome {
 	if len(states) == 0 {
 		return o
 	}
-	in.Cwd = r.cfg.Dir
+	if in.Cwd == "" {
+		in.Cwd = r.cfg.Dir
+	}
 	text, err := json.Marshal(in)
 	if err != nil {
 		return Outcome{Faults: []Fault{{states[0].Hook, err}}}

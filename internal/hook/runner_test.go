@@ -105,6 +105,7 @@ func TestOutcomes(t *testing.T) {
 		{"feedback", PostToolUse, "echo lint >&2; exit 2", "told the model: lint"},
 		{"feedback by JSON", PostToolUse, said(`{"decision":"block","reason":"lint"}`), "told the model: lint"},
 		{"other output", PostToolUse, said(specific(PostToolUse, `"updatedMCPToolOutput":"short"`)), "changed the output: short"},
+		{"other output by its newer name", PostToolUse, said(specific(PostToolUse, `"updatedToolOutput":"shorter"`)), "changed the output: shorter"},
 		{"a prompt with context", UserPromptSubmit, "echo today is Friday", "added context: today is Friday"},
 		{"a prompt that is not sent", UserPromptSubmit, said(`{"decision":"block","reason":"secrets"}`), "denied secrets"},
 		{"the start's context", SessionStart, "echo issue 7 is open", "added context: issue 7 is open"},
