@@ -110,11 +110,13 @@ type Engine struct {
 	events chan Event
 	steps  chan step
 	ended  chan struct{} // closed when no step is taken any more
+	grown  chan struct{} // another process may have written the session
 
 	// What follows belongs to the goroutine of Run.
 
 	session  *session.Manager
-	job      *job // what Interrupt ends; nil while idle
+	watching *watching // waits for what another process writes; nil while nothing is watched
+	job      *job      // what Interrupt ends; nil while idle
 	jobDone  chan error
 	asks     map[int]question
 	nextAsk  int
@@ -187,7 +189,7 @@ func New(cfg Config) *Engine {
 	}
 	e := &Engine{
 		cfg: cfg, inbox: newMailbox[Command](), outbox: newMailbox[Event](),
-		events: make(chan Event), steps: make(chan step), ended: make(chan struct{}), jobDone: make(chan error, 1),
+		events: make(chan Event), steps: make(chan step), ended: make(chan struct{}), grown: make(chan struct{}), jobDone: make(chan error, 1),
 		asks: map[int]question{}, retry: stoppedTimer(), idle: stoppedTimer(),
 		ratios: map[session.ModelRef]float64{}, limits: map[session.ModelRef]int{},
 		thinking: cfg.Thinking,
@@ -252,6 +254,7 @@ func (e *Engine) own(ctx context.Context) (err error) {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("a fault in this program ended the session (it is saved): %v", p)
 		}
+		e.unwatch()
 		if e.session != nil {
 			e.tell(&SessionShutdown{"quit", e.session.Snapshot()})
 			err = errors.Join(err, e.session.Close())
@@ -274,6 +277,8 @@ func (e *Engine) own(ctx context.Context) (err error) {
 			e.savePosition()
 		case <-e.retry.C:
 			e.flush()
+		case <-e.grown:
+			e.takeIn()
 		case <-ctx.Done():
 			e.close()
 			ctx = context.Background() // once is enough

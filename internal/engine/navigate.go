@@ -16,6 +16,7 @@ func (e *Engine) enter(m *session.Manager, d *Draft, told SessionStart) error {
 	if err != nil {
 		return fmt.Errorf("read the session %s: %w", snap.Path(), err)
 	}
+	e.unwatch()
 	e.session = m
 	e.met = nil
 	e.restore(snap, c)
@@ -33,6 +34,7 @@ func (e *Engine) enter(m *session.Manager, d *Draft, told SessionStart) error {
 	e.listTasks()
 	e.emitState()
 	e.countUsage()
+	e.watch()
 	return nil
 }
 

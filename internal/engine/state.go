@@ -122,6 +122,8 @@ func (e *Engine) untilSaved(ctx context.Context) error {
 }
 
 func (e *Engine) saveAs(path string) {
+	e.unwatch()
+	defer e.watch()
 	if err := e.session.SaveAs(path); err != nil {
 		e.notice(Failure, "The session was not saved to %s: %v", path, err)
 		return

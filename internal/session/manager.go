@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -352,6 +353,19 @@ func (m *Manager) Refresh() (bool, error) {
 	}
 	return m.fold.bytes != before, err
 }
+
+// Waiter gives a function that returns when Refresh may have something, or with
+// the context's error; nil where that can never be. It may be called in one other
+// goroutine, until the session is closed or saved elsewhere.
+func (m *Manager) Waiter() func(context.Context) error {
+	if m.log == nil || m.readOnly == "" || m.old != nil {
+		return nil
+	}
+	return m.log.Wait
+}
+
+// ErrGone says that a session is not there any more, or another is in its place.
+var ErrGone = jsonl.ErrGone
 
 // Branch moves the leaf to an entry, which must exist. It writes nothing.
 func (m *Manager) Branch(id ID) error {

@@ -25,11 +25,12 @@ type Files struct {
 // file is a log in a file, which has almost all that a Log needs by itself.
 type file struct {
 	*jsonl.Log
-	fs jsonl.FS
+	fs   jsonl.FS
+	seen jsonl.Info // by Wait
 }
 
 // Extent asks the file system.
-func (l file) Extent() int64 {
+func (l *file) Extent() int64 {
 	info, err := l.fs.Stat(l.Path())
 	if err != nil {
 		return 0
@@ -75,7 +76,7 @@ func (f Files) Create(at Place) (Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return file{log, f.fs()}, nil
+	return &file{Log: log, fs: f.fs()}, nil
 }
 
 func (f Files) Open(path string, readOnly bool) (Log, error) {
@@ -83,7 +84,7 @@ func (f Files) Open(path string, readOnly bool) (Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return file{log, f.fs()}, nil
+	return &file{Log: log, fs: f.fs()}, nil
 }
 
 func (f Files) Write(at Place, lines iter.Seq2[[]byte, error]) (string, error) {
@@ -206,7 +207,7 @@ func IDOfFile(path string) string {
 	return name
 }
 
-func (l file) Replace(suffix string, lines iter.Seq2[[]byte, error]) error {
+func (l *file) Replace(suffix string, lines iter.Seq2[[]byte, error]) error {
 	return l.Log.Replace(l.Path()+suffix, lines)
 }
 
@@ -214,11 +215,20 @@ func (l file) Replace(suffix string, lines iter.Seq2[[]byte, error]) error {
 const look = 100 * time.Millisecond
 
 // Wait looks again and again: no system tells of all changes of all files.
-func (l file) Wait(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(look):
-		return nil
+func (l *file) Wait(ctx context.Context) error {
+	for {
+		now, err := l.fs.Stat(l.Path())
+		if err == nil && now != l.seen {
+			l.seen = now
+			return ctx.Err()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(look):
+		}
+		if err != nil {
+			return nil // Grown will say it
+		}
 	}
 }

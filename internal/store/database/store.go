@@ -108,20 +108,30 @@ func (s *Store) connect(ctx context.Context, make bool) (*sql.DB, error) {
 	return db, nil
 }
 
+// ask asks the database something that changes nothing, again where a connection
+// turns out to be dead: after a restart of the server all are that were idle.
+func (s *Store) ask(ctx context.Context, question func(*sql.DB) error) error {
+	for tries := 10; ; tries-- {
+		db, err := s.connect(ctx, false)
+		if err != nil {
+			return err
+		}
+		err = question(db)
+		if errors.Is(err, sql.ErrNoRows) {
+			return fs.ErrNotExist
+		}
+		if err = s.dialect.fault(err); !errors.Is(err, rows.ErrLost) || tries == 0 {
+			return err
+		}
+	}
+}
+
 // find looks for a log.
 func (s *Store) find(ctx context.Context, id string) (n int64, err error) {
-	db, err := s.connect(ctx, false)
-	if err != nil {
-		return 0, err
-	}
-	err = db.QueryRowContext(ctx, `SELECT n FROM banyan_session WHERE id = $1`, id).Scan(&n)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, fs.ErrNotExist
-	}
-	if err != nil {
-		return 0, s.dialect.fault(err)
-	}
-	return n, nil
+	err = s.ask(ctx, func(db *sql.DB) error {
+		return db.QueryRowContext(ctx, `SELECT n FROM banyan_session WHERE id = $1`, id).Scan(&n)
+	})
+	return n, err
 }
 
 // describe says what was being done to which log, unless the error does.
@@ -179,13 +189,16 @@ func (s *Store) Write(at store.Place, lines iter.Seq2[[]byte, error]) (string, e
 	path := s.Path(at)
 	ctx, done := context.WithTimeout(context.Background(), longPatience)
 	defer done()
-	db, err := s.connect(ctx, true)
+	_, err := s.connect(ctx, true)
+	var tx *sql.Tx
+	if err == nil {
+		err = s.ask(ctx, func(db *sql.DB) (err error) {
+			tx, err = db.BeginTx(ctx, nil)
+			return err
+		})
+	}
 	if err != nil {
 		return "", fmt.Errorf("write %s: %w", path, err)
-	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return "", fmt.Errorf("write %s: %w", path, s.dialect.fault(err))
 	}
 	defer tx.Rollback()
 	l := newRow(at)
@@ -256,39 +269,34 @@ func (s *Store) Children(parent string) ([]store.Info, error) {
 }
 
 // infos asks for logs; a database that is not there has none.
-func (s *Store) infos(query string, args ...any) ([]store.Info, error) {
+func (s *Store) infos(query string, args ...any) (infos []store.Info, err error) {
 	ctx, done := context.WithTimeout(context.Background(), patience)
 	defer done()
-	db, err := s.connect(ctx, false)
+	err = s.ask(ctx, func(db *sql.DB) error {
+		infos = nil
+		found, err := db.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer found.Close()
+		for found.Next() {
+			var in store.Info
+			var changed int64
+			if err := found.Scan(&in.ID, &in.Project, &in.Size, &changed); err != nil {
+				return err
+			}
+			in.Path, in.Changed = s.Path(store.Place{ID: in.ID}), time.UnixMilli(changed)
+			infos = append(infos, in)
+		}
+		return found.Err()
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var infos []store.Info
-	if err == nil {
-		infos, err = s.ask(ctx, db, query, args...)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", s.name, s.dialect.fault(err))
+		return nil, fmt.Errorf("list %s: %w", s.name, err)
 	}
 	return infos, nil
-}
-
-func (s *Store) ask(ctx context.Context, db *sql.DB, query string, args ...any) (infos []store.Info, err error) {
-	found, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
-	for found.Next() {
-		var in store.Info
-		var changed int64
-		if err := found.Scan(&in.ID, &in.Project, &in.Size, &changed); err != nil {
-			return nil, err
-		}
-		in.Path, in.Changed = s.Path(store.Place{ID: in.ID}), time.UnixMilli(changed)
-		infos = append(infos, in)
-	}
-	return infos, found.Err()
 }
 
 // Delete removes a log under its lock.

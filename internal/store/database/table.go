@@ -94,21 +94,17 @@ func (t *table) drop() error {
 	return ignoreDone(conn.Close())
 }
 
-func (t *table) Size() (size int64, err error) {
+func (t *table) Size() (int64, error) {
 	ctx, done := context.WithTimeout(context.Background(), patience)
 	defer done()
-	db, err := t.store.connect(ctx, false)
-	if err != nil {
-		return 0, err
-	}
-	err = db.QueryRowContext(ctx, `SELECT size FROM banyan_session WHERE n = $1 AND id = $2`, t.n.Load(), t.id).Scan(&size)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, fs.ErrNotExist
-	}
-	if err != nil {
-		return 0, t.store.dialect.fault(err)
-	}
-	return size, nil
+	return t.size(ctx)
+}
+
+func (t *table) size(ctx context.Context) (size int64, err error) {
+	err = t.store.ask(ctx, func(db *sql.DB) error {
+		return db.QueryRowContext(ctx, `SELECT size FROM banyan_session WHERE n = $1 AND id = $2`, t.n.Load(), t.id).Scan(&size)
+	})
+	return size, err
 }
 
 // selectRows begins with the row that has the byte at $2, or the first behind it.
@@ -119,29 +115,26 @@ const selectRows = `SELECT at, body FROM banyan_line WHERE session = $1
 func (t *table) Rows(from, to int64, f func(at int64, line []byte) bool) error {
 	ctx, done := context.WithTimeout(context.Background(), longPatience)
 	defer done()
-	db, err := t.store.connect(ctx, false)
-	if err != nil {
-		return err
-	}
-	found, err := db.QueryContext(ctx, selectRows, t.n.Load(), from, to)
-	if err != nil {
-		return t.store.dialect.fault(err)
-	}
-	defer found.Close()
-	for found.Next() {
-		var at int64
-		var body sql.RawBytes
-		if err := found.Scan(&at, &body); err != nil {
-			return t.store.dialect.fault(err)
+	// What was given to f is not given again.
+	return t.store.ask(ctx, func(db *sql.DB) error {
+		found, err := db.QueryContext(ctx, selectRows, t.n.Load(), from, to)
+		if err != nil {
+			return err
 		}
-		if !f(at, body) {
-			return nil
+		defer found.Close()
+		for found.Next() {
+			var at int64
+			var body sql.RawBytes
+			if err := found.Scan(&at, &body); err != nil {
+				return err
+			}
+			if !f(at, body) {
+				return nil
+			}
+			from = at + int64(len(body)) + 1
 		}
-	}
-	if err := found.Err(); err != nil {
-		return t.store.dialect.fault(err)
-	}
-	return nil
+		return found.Err()
+	})
 }
 
 func (t *table) Add(size int64, lines [][]byte) error {
@@ -243,7 +236,7 @@ func (t *table) setAside(ctx context.Context, tx *sql.Tx, suffix string) (n int6
 
 func (t *table) Wait(ctx context.Context, size int64) error {
 	changed := func() bool {
-		now, err := t.Size()
+		now, err := t.size(ctx)
 		return err != nil || now != size
 	}
 	db, err := t.store.connect(ctx, false)
