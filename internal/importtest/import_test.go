@@ -94,6 +94,9 @@ var allowed = map[string][]string{
 
 	// L5
 	"cmd/agent": {"internal/..."},
+
+	// Examples for authors of extensions stand alone.
+	"examples/gitnote": {},
 }
 
 // outside says where packages of others may be imported. The longest pattern
@@ -102,7 +105,7 @@ var outside = map[string][]string{
 	"charm.land/...":               {"internal/tui/..."},
 	"github.com/charmbracelet/...": {"internal/tui/..."},
 	"net/http":                     {"internal/llm/httpx", "internal/llm/anthropic", "internal/llm/openai", "internal/llm/gemini", "internal/llm/provider", "internal/llm/models", "internal/llm/llmtest", "internal/mcp", "internal/tool"},
-	"os/exec":                      {"internal/tool", "internal/hook", "internal/extension", "internal/mcp", "internal/sandbox", "internal/tui", "internal/tui/editor", "internal/llm/provider", "internal/clipboard", "internal/store/pgtest"},
+	"os/exec":                      {"examples/gitnote", "internal/tool", "internal/hook", "internal/extension", "internal/mcp", "internal/sandbox", "internal/tui", "internal/tui/editor", "internal/llm/provider", "internal/clipboard", "internal/store/pgtest"},
 	"github.com/anthropics/anthropic-sdk-go/...": {}, // in tests only
 	"github.com/openai/openai-go/...":            {}, // in tests only
 	"google.golang.org/genai/...":                {}, // in tests only
