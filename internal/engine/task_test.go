@@ -625,3 +625,53 @@ func TestTasksGiveData(t *testing.T) {
 		})
 	}
 }
+
+// telling are hooks that remember which tasks began and ended, and veto commands
+// of tasks.
+type telling struct{ told []string }
+
+func (*telling) Hears(name string) bool { return true }
+
+func (*telling) Ask(_ context.Context, o Occasion) error {
+	if c, ok := o.(*ToolCall); ok && c.Tool == "run" {
+		return fmt.Errorf("no running: %w", ErrVetoed)
+	}
+	return nil
+}
+
+func (h *telling) Tell(o Occasion) {
+	switch o := o.(type) {
+	case *TaskStart:
+		h.told = append(h.told, "start "+o.Prompt)
+	case *TaskEnd:
+		h.told = append(h.told, fmt.Sprintf("end %s %v", o.Result, o.Err))
+	}
+}
+
+// Hooks hear once that a task has begun and once that it has ended, however it
+// did, and have their say in what it calls.
+func TestTasksBeginAndEndOnce(t *testing.T) {
+	hooks := &telling{}
+	w := newTaskWorld(t, func(prompt string, results []string, _ llm.Request) llmtest.Turn {
+		switch {
+		case prompt == "go" && len(results) == 0:
+			return llmtest.Calls(taskCall("c1", "good"), taskCall("c2", "bad"))
+		case prompt == "good" && len(results) == 0:
+			return llmtest.Call("r", "run", `{}`)
+		case prompt == "bad":
+			return llmtest.Fail(errors.New("broken"))
+		}
+		return llmtest.Text("ok: " + strings.Join(results, "+"))
+	}, func(cfg *Config) { cfg.Hooks, cfg.Tasks.MaxParallel = hooks, 1 })
+	if f := w.say("go"); f.Err != nil {
+		t.Fatal(f.Err)
+	}
+	w.close()
+	got := strings.Join(hooks.told, " | ")
+	if strings.Count(got, "start ") != 2 || strings.Count(got, "end ") != 2 || !strings.Contains(got, "broken") || !strings.Contains(got, "no running") {
+		t.Errorf("told %s", got)
+	}
+	if len(w.ran) != 0 {
+		t.Errorf("ran %v", w.ran)
+	}
+}
