@@ -33,6 +33,8 @@ func checks() []check {
 		{"tools", (*doctor).tools},
 		{"trust", (*doctor).trusted},
 		{"skills", (*doctor).skills},
+		{"hooks", (*doctor).hooked},
+		{"extensions", (*doctor).extended},
 	}
 }
 

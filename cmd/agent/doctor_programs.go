@@ -1,0 +1,38 @@
+package main
+
+import "banyan/internal/tui"
+
+// hooked says which hooks run, which wait for approval, and which are wrong.
+func (d *doctor) hooked() []tui.Finding {
+	if d.settings.DisableAllHooks {
+		return []tui.Finding{good("turned off by disableAllHooks")}
+	}
+	r, _ := d.findHooks()
+	waiting := r.Waiting()
+	found := []tui.Finding{good("%d, of them %d that may run", len(r.List()), len(r.List())-len(waiting))}
+	for _, h := range waiting {
+		found = append(found, limited("Look at it with /hooks in a chat, and approve it there", "%s: %s waits for your approval", h.Source.File, h.Command))
+	}
+	for _, p := range d.hookProblems {
+		found = append(found, limited("Mend it; it is not used until then", "%s", p))
+	}
+	return found
+}
+
+// extended says which extensions are started, and which cannot be.
+func (d *doctor) extended() []tui.Finding {
+	if d.opts.noExtensions {
+		return []tui.Finding{good("turned off by --no-extensions")}
+	}
+	all, faults := d.findExtensions()
+	found := []tui.Finding{good("%d", len(all))}
+	for _, f := range all {
+		if err := d.extensionAllowed(f); err != nil {
+			found = append(found, limited("Approve it in a chat, once you have read it", "%s: %v", f.Name, err))
+		}
+	}
+	for _, err := range faults {
+		found = append(found, limited("Mend it, or take it out", "%v", err))
+	}
+	return found
+}
