@@ -27,6 +27,11 @@ func (s *setup) hostExtensions() error {
 	if err != nil || s.opts.noExtensions {
 		return err
 	}
+	for _, path := range s.opts.extensions { // what was asked for by name must be there
+		if _, err := extension.File(path, ""); err != nil {
+			return usageError{err}
+		}
+	}
 	s.host = extension.New(extension.Options{
 		Version: version(), Cwd: s.Cwd, Interactive: !s.opts.print && !s.opts.reader,
 		Env: tool.Environ(s.settings.ShellEnv, nil), Flags: flags, Allowed: s.extensionAllowed,
@@ -193,6 +198,9 @@ func (s *setup) extensionEntry(i extension.Info) tui.Item {
 	names("commands", each(i.About.Commands, func(c extension.CommandSpec) string { return "/" + c.Name }))
 	names("keys", each(i.About.Keys, func(k extension.KeySpec) string { return k.Key }))
 	names("flags", each(i.About.Flags, func(f extension.FlagSpec) string { return f.Name + " (" + f.Description + ")" }))
+	if item, err := extensionItem(i.Found); err == nil && i.Project != "" {
+		about = append(about, "", "What is approved:", item.Text)
+	}
 	if i.Messages != "" {
 		about = append(about, "", "It wrote to standard error:", i.Messages)
 	}
@@ -235,12 +243,18 @@ func (s *setup) extensionDeeds(i extension.Info) []tui.Deed {
 }
 
 func (s *setup) approveExtension(i extension.Info) (string, error) {
-	item, err := extensionItem(i.Found)
-	if err == nil {
-		err = s.trust().Approve(item)
-	}
+	err := s.approveFiles(i.Found)
 	if err == nil {
 		err = s.host.Restart(i.Name)
 	}
 	return i.Name + " is approved until it changes", err
+}
+
+// approveFiles approves an extension of a project as it is now.
+func (s *setup) approveFiles(f extension.Found) error {
+	item, err := extensionItem(f)
+	if err != nil {
+		return err
+	}
+	return s.trust().Approve(item)
 }

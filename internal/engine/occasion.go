@@ -153,6 +153,6 @@ func Occasions() []Occasion {
 		&Input{}, &BeforeAgentStart{}, &AgentStart{}, &AgentEnd{}, &Context{}, &TurnStart{}, &TurnEnd{},
 		&MessageStart{}, &MessageUpdate{}, &MessageEnd{},
 		&ToolCall{}, &ToolResult{}, &PermissionRequest{}, &UserBash{},
-		&ModelSelect{}, &ThinkingLevelSelect{}, &ModeSelect{}, &TaskStart{}, &TaskEnd{}, &Notification{},
+		&ModelSelect{}, &ThinkingLevelSelect{}, &ModeSelect{}, &TaskStart{}, &TaskStop{AgentEnd: &AgentEnd{}}, &TaskEnd{}, &Notification{},
 	}
 }

@@ -144,6 +144,13 @@ type (
 		Result string `json:"result,omitempty"`
 		Error  string `json:"error,omitempty"`
 	}
+	// TaskStopEvent says that the agent of a child task is to end.
+	TaskStopEvent struct {
+		ID    string          `json:"id"`
+		Agent string          `json:"agent,omitempty"`
+		Last  json.RawMessage `json:"lastMessage,omitempty" jsonschema:"the newest answer"`
+		Again int             `json:"again,omitempty" jsonschema:"how often it was kept going already"`
+	}
 	// NotificationEvent says that the user is waited for.
 	NotificationEvent struct {
 		Kind string `json:"kind"`
@@ -192,6 +199,13 @@ func turnEvents() []event {
 		asks(func(o *engine.UserBash) (UserBashEvent, error) { return UserBashEvent{o.Command, o.Exclude}, nil }, answerUserBash),
 		tells(func(o *engine.TaskStart) (TaskEvent, error) {
 			return TaskEvent{ID: o.ID, Agent: o.Agent, Prompt: o.Prompt, File: o.Path}, nil
+		}),
+		asks(func(o *engine.TaskStop) (TaskStopEvent, error) {
+			end, err := agentEnd(o.AgentEnd)
+			return TaskStopEvent{o.ID, o.Agent, end.Last, end.Again}, err
+		}, func(o *engine.TaskStop, a AgentEndAnswer, _ string) error {
+			o.Continue = join(o.Continue, a.Continue)
+			return nil
 		}),
 		tells(func(o *engine.TaskEnd) (TaskEvent, error) {
 			return TaskEvent{ID: o.ID, Agent: o.Agent, File: o.Path, Result: o.Result, Error: errorText(o.Err)}, nil

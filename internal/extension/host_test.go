@@ -61,6 +61,8 @@ func behave(name string) {
 	}
 	greeting := `{"protocol":1,"events":["input","session_start","session_tree","agent_end"],"tools":[{"name":"echo","description":"says it again","access":"read"}],"commands":[{"name":"shout","description":"loud"}],"keys":[{"key":"ctrl+x e","command":"shout"}],"flags":[{"name":"mood"}]}`
 	switch name {
+	case "bench":
+		greeting = `{"protocol":1,"events":["input","message_update"]}`
 	case "newer":
 		greeting = `{"protocol":99}`
 	case "reserved":
@@ -85,6 +87,9 @@ func behave(name string) {
 	for {
 		l := next()
 		if l.ID == nil {
+			if name == "bench" {
+				continue
+			}
 			if l.Method == "event" || l.Method == "state" || l.Method == "cancel" {
 				say(`{"method":"notify","params":{"text":%q}}`, l.Method+" "+string(l.Params))
 			}
@@ -128,6 +133,10 @@ func answer(name string, l Line, say func(string, ...any)) {
 		say(`{"id":"c1","method":"append_entry","params":{"type":"note","data":{"n":1}}}`)
 		say(`{"id":%s,"result":{}}`, l.ID)
 	case "event":
+		if name == "bench" {
+			say(`{"id":%s,"result":{}}`, l.ID)
+			return
+		}
 		in, _ := parse[InputEvent](l.Params)
 		if name == "asks" {
 			say(`{"id":1,"method":"confirm","params":{"title":"Really?","text":%q}}`, in.Text)
@@ -377,8 +386,8 @@ func TestNothingRunsThatIsNotAllowed(t *testing.T) {
 	if i := h.List()[0]; i.State != Waiting || i.Why == "" {
 		t.Errorf("it is %+v", i)
 	}
-	if len(l.notices()) > 0 || h.Hears("input") {
-		t.Errorf("told %q", l.notices())
+	if all := l.notices(); len(all) != 1 || !strings.Contains(all[0], "approve it") || h.Hears("input") {
+		t.Errorf("told %q", all)
 	}
 }
 

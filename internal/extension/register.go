@@ -84,8 +84,8 @@ func (h *Host) checkTool(p *peer, t ToolSpec) error {
 	if _, ok := accesses()[t.Access]; t.Access != "" && !ok {
 		return fmt.Errorf("there is no access %q; there are %s", t.Access, strings.Join(sortedKeys(accesses()), ", "))
 	}
-	if err := tool.Validate(tool.Tool{ToolSpec: llm.ToolSpec{Name: t.Name, Schema: t.schema()}}, json.RawMessage(`{}`)); err != nil && strings.HasPrefix(err.Error(), "the schema") {
-		return err
+	if err := tool.CheckSchema(t.schema()); err != nil {
+		return fmt.Errorf("its parameters: %w", err)
 	}
 	return h.unclaimed(p, func(other Registration) bool {
 		return slices.ContainsFunc(other.Tools, func(o ToolSpec) bool { return o.Name == t.Name })
