@@ -178,7 +178,7 @@ func (m *Model) progress(ev llm.Event) {
 func (m *Model) finish(ev engine.Finished) tea.Cmd {
 	m.running, m.retry, m.shell = nil, nil, session.Command{}
 	m.transcript.Commit()
-	if ev.Err != nil && !errors.Is(ev.Err, context.Canceled) && !saidBefore(ev.What) {
+	if ev.Err != nil && !errors.Is(ev.Err, context.Canceled) && !saidBefore(ev.What) && !m.leafSays(ev.Err) {
 		m.say(engine.Failure, ev.Err.Error())
 	}
 	return tea.Batch(m.findBranch(), m.notify("is done"))
@@ -188,6 +188,16 @@ func (m *Model) finish(ev engine.Finished) tea.Cmd {
 // Stayed, or CompactionEnded.
 func saidBefore(what string) bool {
 	return what == "summary" || what == "navigation" || what == "compaction"
+}
+
+// leafSays says whether the answer at the leaf shows an error already.
+func (m *Model) leafSays(err error) bool {
+	if m.session.Leaf() == "" {
+		return false
+	}
+	e, ok, _ := m.session.Entry(m.session.Leaf())
+	answer, is := e.Data.(session.Message)
+	return ok && is && answer.StopReason == llm.StopError && answer.ErrorMessage == err.Error()
 }
 
 func (m *Model) compacted(ev engine.CompactionEnded) {
