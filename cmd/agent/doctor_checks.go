@@ -187,7 +187,10 @@ func (d *doctor) sessions() []tui.Finding {
 		bad++
 		found = append(found, limited("agent session repair "+shortID(f.ID)+" writes a mended copy", "%s: line %d: %s", f.Path, problems[0].Line, problems[0].Text))
 	}
-	return append(found, good("%d sessions, %d of them damaged", len(files), bad))
+	if bad == 0 {
+		return append(found, good("%d session files, none damaged", len(files)))
+	}
+	return append(found, good("%d session files, %d of them damaged", len(files), bad))
 }
 
 // folderOf looks at the folder of all sessions.

@@ -76,8 +76,8 @@ func commands() []command {
 		{name: "theme", args: "[name]", help: "choose the colours", complete: themeNames, run: (*Model).chooseTheme},
 		{name: "settings", aliases: []string{"config"}, args: "[text]", help: "what is set and where; change it", run: (*Model).openSettings},
 		{name: "doctor", help: "look at the terminal, settings, keys, folders and tools: what is found, and what to do", run: (*Model).examine},
-		{name: "keys", aliases: []string{"keybindings"}, help: "all keys", run: func(m *Model, _ string) tea.Cmd { return m.help() }},
-		{name: "help", help: "keys and commands", run: func(m *Model, _ string) tea.Cmd { return m.help() }},
+		{name: "keys", aliases: []string{"keybindings"}, help: "keys and commands", run: func(m *Model, _ string) tea.Cmd { return m.keysAndCommands() }},
+		{name: "help", help: "commands and keys", run: func(m *Model, _ string) tea.Cmd { return m.help() }},
 		{name: "quit", aliases: []string{"exit", "q"}, help: "leave", run: func(m *Model, _ string) tea.Cmd { return m.quit() }},
 	}
 }

@@ -96,6 +96,17 @@ func TestUndoAndRedo(t *testing.T) {
 	run(d, "/redo").Sees("no turn to bring back")
 }
 
+// What undo put in the editor is no prompt of the user's: the next undo and redo
+// take its place. What was written stays.
+func TestUndoAndRedoByKeys(t *testing.T) {
+	d := tuitest.New(t)
+	forked(d)
+	navigates(d)
+	d.Press("ctrl+x", "u").Sees("› no, a table", "Ctrl+X R").Press("ctrl+x", "u").Sees("› plan the parser")
+	d.Press("ctrl+x", "r", "ctrl+x", "r").Sees("a table then", "Ctrl+X U").Misses("› no, a table", "› plan the parser")
+	d.Type("mine").Press("ctrl+x", "u").Sees("› mine", "recursive descent?").Misses("a table then")
+}
+
 // After a restart, too, when nobody remembers what was undone.
 func TestRedoFollowsTheNewestBranch(t *testing.T) {
 	d := tuitest.New(t)

@@ -89,7 +89,7 @@ func (m *Model) nextThinking() tea.Cmd {
 
 func (m *Model) setThinking(args string) tea.Cmd {
 	if args == "" {
-		return m.nextThinking()
+		return m.chooseThinking()
 	}
 	level := llm.ThinkingLevel(strings.ToLower(args))
 	if !slices.Contains(llm.ThinkingLevels, level) {
@@ -97,6 +97,20 @@ func (m *Model) setThinking(args string) tea.Cmd {
 		return nil
 	}
 	m.think(level)
+	return nil
+}
+
+func (m *Model) chooseThinking() tea.Cmd {
+	levels := llm.ThinkingLevels
+	items := make([]picker.Item, len(levels))
+	for i, level := range levels {
+		items[i].Title = string(level)
+	}
+	m.push(picked{picker.New(picker.Options{
+		Title: "How much the model thinks", Items: items, Keys: m.opts.Keys,
+		Cursor: max(0, slices.Index(levels, m.state.Thinking)),
+		Chosen: func(i int) tea.Cmd { m.think(levels[i]); return nil },
+	}, m.theme)})
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"banyan/internal/llm"
 	"banyan/internal/session"
 	"banyan/internal/tree"
+	"banyan/internal/tui/keymap"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -39,16 +40,28 @@ func (m *Model) undo(string) tea.Cmd {
 		return m.offerCopy(turn)
 	}
 	return m.navigate(engine.Navigate{Target: turn, Interrupt: m.running != nil}, trip{
-		did: "Took the last turn back", undo: "/redo brings it again",
+		did: "Took the last turn back", undo: keymap.Title(m.keys.Key("redo-turn")) + " or /redo brings it again",
 		then: func(ev engine.Moved) tea.Cmd {
 			u := undone{at: ev.Session.Leaf(), end: ev.From}
-			if ev.Draft != nil && m.editor.Empty() {
+			free := m.editor.Empty() || m.holdsUndone()
+			if ev.Draft != nil && free {
 				u.text = ev.Draft.Text
 			}
 			m.tree.undone = append(m.tree.undone, u)
-			return m.takeDraft(ev.Draft)
+			if ev.Draft == nil || !free {
+				return nil
+			}
+			return m.editor.SetValue(ev.Draft.Text, ev.Draft.Images)
 		},
 	})
+}
+
+// holdsUndone says whether all that is in the editor is what the last undo put
+// there: it may make room for another prompt.
+func (m *Model) holdsUndone() bool {
+	n := len(m.tree.undone) - 1
+	now, _ := m.editor.Value()
+	return n >= 0 && now != "" && now == m.tree.undone[n].text
 }
 
 // redo brings back what undo took, or else the next turn of the newest branch
@@ -69,7 +82,7 @@ func (m *Model) redo(string) tea.Cmd {
 		return m.offerCopy(to)
 	}
 	return m.navigate(engine.Navigate{Target: to, At: true, Interrupt: m.running != nil}, trip{
-		did: "Brought the turn back", undo: "/undo takes it again",
+		did: "Brought the turn back", undo: keymap.Title(m.keys.Key("undo-turn")) + " or /undo takes it again",
 		then: func(engine.Moved) tea.Cmd {
 			if n := len(m.tree.undone) - 1; n >= 0 && m.tree.undone[n].at == leaf {
 				m.tree.undone = m.tree.undone[:n]

@@ -35,27 +35,46 @@ func sections(overrides map[string][]string) []section {
 	}
 }
 
-// help shows commands and keys.
+// help shows commands, then keys.
 func (m *Model) help() tea.Cmd {
 	m.page("Commands and keys", func(w int) []string {
-		rows := make([][2]string, 0, 64)
-		for _, c := range m.all() {
-			rows = append(rows, [2]string{"/" + c.name + argsOf(c), c.help})
-		}
-		lines := m.table("Commands", rows, w)
-		if keys := m.offers.rows(); len(keys) > 0 {
-			lines = append(append(lines, ""), m.table("Keys of extensions", keys, w)...)
-		}
-		for _, s := range sections(m.opts.Keys) {
-			rows = rows[:0]
-			for _, r := range s.rows {
-				rows = append(rows, [2]string{r.Titles(), r.Help})
-			}
-			lines = append(append(lines, ""), m.table(s.title, rows, w)...)
-		}
-		return lines
+		return append(append(m.commandLines(w), ""), m.keyLines(w)...)
 	})
 	return nil
+}
+
+// keysAndCommands shows keys, then commands.
+func (m *Model) keysAndCommands() tea.Cmd {
+	m.page("Keys and commands", func(w int) []string {
+		return append(append(m.keyLines(w), ""), m.commandLines(w)...)
+	})
+	return nil
+}
+
+func (m *Model) commandLines(w int) []string {
+	var rows [][2]string
+	for _, c := range m.all() {
+		rows = append(rows, [2]string{"/" + c.name + argsOf(c), c.help})
+	}
+	return m.table("Commands", rows, w)
+}
+
+func (m *Model) keyLines(w int) []string {
+	var lines []string
+	if keys := m.offers.rows(); len(keys) > 0 {
+		lines = append(m.table("Keys of extensions", keys, w), "")
+	}
+	for i, s := range sections(m.opts.Keys) {
+		if i > 0 {
+			lines = append(lines, "")
+		}
+		var rows [][2]string
+		for _, r := range s.rows {
+			rows = append(rows, [2]string{r.Titles(), r.Help})
+		}
+		lines = append(lines, m.table(s.title, rows, w)...)
+	}
+	return lines
 }
 
 // table draws two columns below a title; the right one is broken where it does

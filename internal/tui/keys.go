@@ -30,7 +30,7 @@ func bindings() []keymap.Binding[*Model] {
 		{ID: "thinking", Keys: []string{"alt+t"}, Help: "next thinking level", Run: (*Model).nextThinking},
 		{ID: "model", Keys: []string{"alt+p"}, Help: "choose a model", Run: func(m *Model) tea.Cmd { return m.chooseModel("") }},
 		{ID: "palette", Keys: []string{"ctrl+p"}, Help: "all commands", Run: (*Model).palette},
-		{ID: "help", Keys: []string{"?"}, Help: "keys and commands, with an empty editor", When: empty, Run: (*Model).help},
+		{ID: "help", Keys: []string{"?"}, Help: "keys and commands, with an empty editor", When: empty, Run: (*Model).keysAndCommands},
 		{ID: "paste-image", Keys: []string{"ctrl+v", "alt+v"}, Help: "paste a picture", Run: (*Model).pasteImage},
 		{ID: "history", Keys: []string{"ctrl+r"}, Help: "search the prompts of the past", When: writing, Run: (*Model).searchHistory},
 
@@ -61,6 +61,8 @@ func bindings() []keymap.Binding[*Model] {
 		{ID: "branch-right", Keys: []string{"alt+."}, Help: "next branch at the turn in view", Run: func(m *Model) tea.Cmd { return m.sibling(1) }},
 		{ID: "branch-left-empty", Keys: []string{"alt+left"}, Help: "the same, with an empty editor", When: empty, Run: func(m *Model) tea.Cmd { return m.sibling(-1) }},
 		{ID: "branch-right-empty", Keys: []string{"alt+right"}, Help: "the same, with an empty editor", When: empty, Run: func(m *Model) tea.Cmd { return m.sibling(1) }},
+		{ID: "undo-turn", Keys: []string{"ctrl+x u"}, Help: "take the last turn back", Run: func(m *Model) tea.Cmd { return m.undo("") }},
+		{ID: "redo-turn", Keys: []string{"ctrl+x r"}, Help: "bring back the turn that was taken back", Run: func(m *Model) tea.Cmd { return m.redo("") }},
 		{ID: "mouse", Keys: []string{"ctrl+x m"}, Help: "give the mouse to the terminal, or take it back", Run: (*Model).toggleMouse},
 	}
 }

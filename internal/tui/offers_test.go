@@ -33,7 +33,7 @@ func TestExtensionsBringCommandsAndKeys(t *testing.T) {
 	d.Type("/todos mine").Press("enter").WasSent(engine.Invoke{From: "todo", Command: "todos", Args: "mine"})
 	d.Press("alt+9", "ctrl+x", "d").WasSent(
 		engine.Invoke{From: "todo", Command: "todos"}, engine.Invoke{From: "todo", Command: "todos", Args: "open"})
-	d.Resize(120, 120).Press("?").Sees("Commands and keys", "/todos [filter]").Press("esc")
+	d.Resize(120, 120).Type("/help").Press("enter").Sees("Commands and keys", "/todos [filter]").Press("esc")
 	// When it is gone, so is what it brought.
 	d.Emit(engine.Offer{From: "todo"}).Type("/todos").Press("enter").Sees("There is no /todos")
 }

@@ -118,6 +118,18 @@ func TestErrorsAreSaid(t *testing.T) {
 	d.Sees("no route to host")
 }
 
+// What the answer itself says is not said again below it.
+func TestAnErrorIsSaidOnce(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Append(user("go"), session.Message{Message: llm.Message{
+		Role: llm.Assistant, Time: tuitest.Start, StopReason: llm.StopError, ErrorMessage: "the key is wrong",
+	}})
+	d.Emit(engine.Started{What: "turn", At: tuitest.Start}, engine.Finished{What: "turn", Err: errors.New("the key is wrong")})
+	if n := strings.Count(d.Screen(), "the key is wrong"); n != 1 {
+		t.Errorf("the error is said %d times:\n%s", n, d.Screen())
+	}
+}
+
 func TestRetryCountsDown(t *testing.T) {
 	d := tuitest.New(t).Open()
 	d.Emit(engine.Started{What: "turn", At: tuitest.Start})
@@ -191,6 +203,7 @@ func TestCommandCompletion(t *testing.T) {
 	d := tuitest.New(t).Open()
 	d.Type("/the").Sees("› /theme").Press("enter").Sees("Theme", "contrast")
 	d.Press("esc").Type("/thinking hi").Sees("› high").Press("enter").WasSent(engine.SetThinking{Level: llm.ThinkingHigh})
+	d.Type("/thinking").Press("enter").Sees("How much the model thinks", "› off").Press("down", "enter").WasSent(engine.SetThinking{Level: llm.ThinkingMinimal})
 }
 
 func TestFileCompletion(t *testing.T) {
@@ -249,7 +262,8 @@ func TestChoosingAModel(t *testing.T) {
 
 func TestHelpIsTheTables(t *testing.T) {
 	d := tuitest.New(t).Open()
-	d.Press("?").Sees("Commands and keys", "/new").Press("end").Sees("Texts", "Home, g", "Answers in words")
+	d.Type("/help").Press("enter").Sees("Commands and keys", "/new").Press("end").Sees("Texts", "Home, g", "Answers in words")
+	d.Press("esc", "?").Sees("Keys and commands", "send; while running: steer").Press("end").Sees("/quit")
 	d.Press("esc").Type("what?").Sees("› what?")
 }
 
@@ -643,7 +657,7 @@ func TestCopyUsesTheSystemsClipboardToo(t *testing.T) {
 }
 
 func TestLongTextsArePaged(t *testing.T) {
-	d := tuitest.New(t).Open().Press("?").Sees("/new").Misses("approve")
+	d := tuitest.New(t).Open().Type("/help").Press("enter").Sees("/new").Misses("approve")
 	d.Press("end").Misses("/new").Press("g").Sees("/new").Press("pgdown").Misses("/new").Wheel(-20).Sees("/new")
 	d.Press("q").Misses("Commands and keys")
 }

@@ -34,8 +34,8 @@ func (m *Model) welcomeLines(h int) [][]rich.Span {
 	if m.state.Offline {
 		lines = append(lines,
 			text("No model is connected, so the built-in", th.Warning),
-			text("rules answer. ANTHROPIC_API_KEY, or the", th.Warning),
-			text("key of another provider, connects one.", th.Warning), nil)
+			text("rules answer. /login connects one, or a", th.Warning),
+			text("key in ANTHROPIC_API_KEY and the like.", th.Warning), nil)
 	}
 	tips := [][2]string{{"/", "commands"}, {"@", "names a file"}, {"?", "keys"}, {"Shift+Tab", "changes what needs approval"}}
 	for _, tip := range tips {

@@ -92,7 +92,7 @@ func helpText() string {
 // noData is why this model gives up where data are wanted.
 const noData = `the offline model is a set of rules; it gives only data that the prompt spells out: finish with {"words": 3}`
 
-const connectText = "To connect a real model, set a key and start again, for example\n\n" +
+const connectText = "To connect a real model, type `/login`, or set a key and start again, for example\n\n" +
 	"```sh\nexport ANTHROPIC_API_KEY=…\nagent\n```\n\n" +
 	"`ANTHROPIC_BASE_URL` points it at a compatible server. `/model` chooses among what is configured."
 
