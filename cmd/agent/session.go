@@ -70,6 +70,7 @@ var sessionVerbs = []sessionVerb{
 	{"fork SESSION", "Write the path to an entry into a session of its own", cobra.ExactArgs(1), atFlag, runFork},
 	{"copy [SESSION ...] --to STORE", "Copy sessions and their tasks to another store, byte for byte", cobra.ArbitraryArgs, copyFlags, runCopy},
 	{"export SESSION", "Write a session, a branch or the path to an entry to a file or standard output", cobra.ExactArgs(1), exportFlags, runExport},
+	{"import FILE ...", "Take sessions in: files of ours and of pi, SessionData of Flue, SQLite files of Flue and PyFlue", cobra.MinimumNArgs(1), nil, runImport},
 	{"delete SESSION", "Move a session and its tasks to the trash", cobra.ExactArgs(1), deleteFlags, runDelete},
 	{"verify SESSION", "Name everything that is wrong with a session file", cobra.ExactArgs(1), nil, runVerify},
 	{"repair SESSION", "Write a mended copy of a damaged session", cobra.ExactArgs(1), outFlag, runRepair},
@@ -99,7 +100,7 @@ func exportFlags(cmd *cobra.Command, f *sessionFlags) {
 	outFlag(cmd, f)
 	cmd.Flags().StringVar(&f.leaf, "entry", "", "the path to this entry instead of the whole session")
 	cmd.Flags().StringVar(&f.subtree, "subtree", "", "this entry and everything below it instead of the whole session")
-	cmd.Flags().StringVar(&f.format, "format", "", "jsonl (a session again), md (Markdown) or html (one page); else as the file's name says, else jsonl")
+	cmd.Flags().StringVar(&f.format, "format", "", "jsonl (a session again), md (Markdown), html (one page) or flue (Flue's SessionData, version 3); else as the file's name says, else jsonl")
 	cmd.Flags().BoolVar(&f.html, "html", false, "the same as --format html")
 }
 
@@ -454,6 +455,9 @@ func runFork(r *sessionRun, args []string) error {
 }
 
 func runExport(r *sessionRun, args []string) error {
+	if r.format == flueFormat {
+		return r.exportFlue(args[0])
+	}
 	format, err := r.exportFormat()
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -63,20 +64,23 @@ func (s shelf) rename(path, name string) error {
 	return errors.Join(err, m.Close())
 }
 
-// take copies a session file into a project's sessions, line for line, byte for
-// byte. A relative name is one in cwd. It never overwrites.
+// take copies a file's session into a project's sessions and gives its path, of
+// several the first. It never overwrites.
 func (s shelf) take(project, cwd, file string) (string, error) {
 	if project == "" {
 		return "", errors.New("sessions are kept in memory only (--no-session)")
 	}
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(cwd, file)
-	}
-	path, err := session.Copy(file, session.Options{}, s.store, project)
+	took, err := takeAll(context.Background(), s.store, s.paths.Cache, project, cwd, file)
 	if errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("this session is here already: /resume opens it (%w)", err)
 	}
-	return path, err
+	if err != nil {
+		return "", err
+	}
+	if len(took) == 0 {
+		return "", fmt.Errorf("%s has no session in it", file)
+	}
+	return took[0].To, nil
 }
 
 const (

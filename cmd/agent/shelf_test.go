@@ -11,6 +11,7 @@ import (
 	"banyan/internal/llm"
 	"banyan/internal/session"
 	"banyan/internal/store"
+	"banyan/internal/store/database"
 )
 
 // kept writes a session of a few messages and gives its path.
@@ -47,7 +48,7 @@ func TestTrashIsNeverTheEnd(t *testing.T) {
 			want = filepath.Join(paths.TrashDir(), "files")
 		}
 		path := keptSession(t, filepath.Join(paths.Data, "sessions"), "hello")
-		if err := (shelf{paths: paths}).trash(path); err != nil {
+		if err := (shelf{store: store.Files{}, paths: paths}).trash(path); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
@@ -56,6 +57,30 @@ func TestTrashIsNeverTheEnd(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(want, filepath.Base(path))); err != nil {
 			t.Errorf("desktop %v: %v", desktop, err)
 		}
+	}
+}
+
+// What is deleted in a database goes to our own trash, as a file.
+func TestTrashOfADatabase(t *testing.T) {
+	dir := t.TempDir()
+	s, err := database.Open("sqlite:"+filepath.Join(dir, "s.db"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	path, err := session.Copy(keptSession(t, dir, "hello"), session.Options{}, s, "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (shelf{store: s, paths: config.Paths{Data: dir}}).trash(path); err != nil {
+		t.Fatal(err)
+	}
+	if infos, err := s.List(""); err != nil || len(infos) > 0 {
+		t.Errorf("it is still there: %v, %v", infos, err)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "trash", "files", "*.jsonl"))
+	if len(files) != 1 {
+		t.Errorf("the trash has %v", files)
 	}
 }
 

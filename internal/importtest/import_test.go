@@ -47,6 +47,7 @@ var allowed = map[string][]string{
 	"internal/store/database":  {"internal/jsonl", "internal/store", "internal/store/rows"},
 	"internal/store/storetest": {"internal/jsonl", "internal/store"},
 	"internal/store/pgtest":    {},
+	"internal/flue":            {"internal/llm", "internal/session", "internal/tree"},
 
 	// L1
 	"internal/session":    {"internal/llm", "internal/tree", "internal/jsonl", "internal/store", "internal/slip"},
