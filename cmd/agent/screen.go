@@ -249,7 +249,7 @@ func (s shelf) sessions() ([]tui.Session, error) {
 		if f.Err == "" {
 			list = append(list, tui.Session{
 				Path: f.Path, ID: f.ID, Name: f.Name, First: f.Prompt, Cwd: f.Cwd,
-				Modified: f.Modified, Messages: f.Messages, Branches: f.Branches, Parent: f.Parent,
+				Modified: f.Modified, Messages: f.Messages, Branches: f.Branches, Tasks: f.Tasks, Parent: f.Parent,
 			})
 		}
 	}

@@ -146,7 +146,11 @@ func (l *sessionList) delete() tea.Cmd {
 		return nil
 	}
 	remove := l.m.opts.DeleteSession
-	l.m.choose("Delete "+title(s)+"?",
+	what := title(s)
+	if s.Tasks > 0 { // each may have given some, too
+		what += fmt.Sprintf(" and the sessions of its tasks (%d, and theirs)", s.Tasks)
+	}
+	l.m.choose("Delete "+what+"?",
 		way{"Keep it", "", func() tea.Cmd { return nil }},
 		way{"Move it to the trash", s.Path, func() tea.Cmd {
 			return l.read("It is in the trash", func(ctx context.Context) error { return remove(ctx, s.Path) })
@@ -255,6 +259,9 @@ func (l *sessionList) item(s Session) picker.Item {
 	it.Detail = fmt.Sprintf("%s · %d messages", ago(l.m.opts.Now().Sub(s.Modified)), s.Messages)
 	if s.Branches > 1 {
 		it.Detail += fmt.Sprintf(" · %d branches", s.Branches)
+	}
+	if s.Tasks > 0 {
+		it.Detail += fmt.Sprintf(" · %d tasks", s.Tasks)
 	}
 	it.Detail += " · " + shortID(s.ID)
 	if l.everywhere {

@@ -26,7 +26,7 @@ func newShelf() *shelf {
 	const here = "/home/ada/engine"
 	return &shelf{sessions: []tui.Session{
 		{Path: "/s/fork", ID: "dddddddd-1", First: "another way", Cwd: here, Modified: at(1), Messages: 6, Parent: "/s/old"},
-		{Path: "/s/a", ID: "aaaaaaaa-1", First: "fix the parser", Cwd: here, Modified: at(2), Messages: 4, Branches: 3},
+		{Path: "/s/a", ID: "aaaaaaaa-1", First: "fix the parser", Cwd: here, Modified: at(2), Messages: 4, Branches: 3, Tasks: 2},
 		{Path: "/s/b", ID: "bbbbbbbb-1", Name: "elsewhere", Cwd: "/tmp", Modified: at(3)},
 		{Path: "/s/old", ID: "cccccccc-1", Name: "the beginning", First: "fix it", Cwd: here, Modified: at(50), Messages: 9},
 	}}
@@ -86,7 +86,7 @@ func inOrder(t *testing.T, d *tuitest.Driver, texts ...string) {
 
 func TestResume(t *testing.T) {
 	d := newShelf().open(t)
-	d.Sees("Sessions of this folder", "fix the parser", "2h ago · 4 messages · 3 branches · aaaaaaaa-1").Misses("elsewhere")
+	d.Sees("Sessions of this folder", "fix the parser", "2h ago · 4 messages · 3 branches · 2 tasks · aaaaaaaa-1").Misses("elsewhere")
 	d.Press("tab").Sees("Sessions of all folders", "elsewhere", "/tmp")
 	d.Type("else").Press("enter").WasSent(engine.Open{Path: "/s/b"}).Misses("Sessions of")
 }
@@ -125,7 +125,7 @@ func TestRenamingASession(t *testing.T) {
 func TestDeletingASession(t *testing.T) {
 	s := newShelf()
 	d := s.open(t)
-	d.Press("down", "down", "ctrl+d").Sees("Delete fix the parser?").Press("enter").Sees("Sessions of this folder", "fix the parser")
+	d.Press("down", "down", "ctrl+d").Sees("Delete fix the parser and the sessions of its tasks (2, and theirs)?").Press("enter").Sees("Sessions of this folder", "fix the parser")
 	s.fails = errors.New("the disk is read-only")
 	d.Press("ctrl+d", "down", "enter").Sees("fix the parser")
 	s.fails = nil

@@ -100,6 +100,7 @@ type Session struct {
 	Modified time.Time
 	Messages int
 	Branches int    // ends of paths
+	Tasks    int    // that it gave, whose sessions belong to it
 	Parent   string // path or id of the session that it was forked from; empty if none
 }
 

@@ -47,6 +47,17 @@ type rule struct {
 var rules = sync.OnceValue(func() []rule {
 	return []rule{
 		{
+			"delegate", "delegate list . and find TODO in internal",
+			sentence(`delegate (.+)`),
+			func(m []string) step {
+				var calls []llm.ToolCall
+				for _, part := range separators.Split(m[1], -1) {
+					calls = append(calls, call("task", map[string]any{"description": part, "prompt": part}))
+				}
+				return step{"", calls}
+			},
+		},
+		{
 			"read", "read main.go",
 			sentence(`(?:read|show|open|cat|print|view)(?: me)?(?: the)?(?: file)? lines? (\d+)(?:\s*(?:-|to)\s*(\d+))? (?:of|in|from) (.+)`),
 			func(m []string) step {
