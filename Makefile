@@ -45,8 +45,8 @@ fuzz: ## every fuzz target for FUZZ_TIME
 	  done; done
 
 # What a test must be called to be a proof, by what it proves: see docs/proofs.md.
-PROOF_TESTS := Killed|Kill$$|Writers|TwoWindows|SecondWriter|SecondWindow|EveryCallFails|Faults|FullDisk|AnyOneFault|PowerCut|Cut|Damage|BadFiles|BadPlaces|OpeningChangesNothing|Migration|Escape|Survives|TerminalIsRestored|ClosedTerminal|TextIsInert|AlwaysInert|Payloads|Attacks|KeysStayHome|BeforeTrust|DangerousCommands|SafeCommands|AllowedCommands|EditChangesNothingElse|AnyContextIsAcceptable|Histories|Suite|EveryStore|BetweenAllStores|ServerGoesAway|LockIsLost|NewerSchema|WhatExtensionsDoWrong|RegisteredNames|ProtocolConformance|^TestChat$$|^TestResponses$$
-PROOF_PACKAGES := ./internal/jsonl/... ./internal/store/... ./internal/session ./internal/engine ./internal/tool ./internal/sandbox ./internal/permission ./internal/llm/... ./internal/tui/inert ./internal/tui/transcript ./internal/export ./internal/extension ./cmd/agent
+PROOF_TESTS := Killed|Kill$$|Writers|TwoWindows|SecondWriter|SecondWindow|EveryCallFails|Faults|FullDisk|AnyOneFault|PowerCut|Cut|Damage|BadFiles|BadPlaces|OpeningChangesNothing|Migration|Escape|Survives|TerminalIsRestored|ClosedTerminal|TextIsInert|AlwaysInert|Payloads|Attacks|KeysStayHome|BeforeTrust|ByHooksAndRules|SeveralHooks|WhatWasApprovedRuns|BadPrograms|ThatHangs|PiecesAreAsTheWhole|ARuleEnds|ARuleThat|MeetsARule|DangerousCommands|SafeCommands|AllowedCommands|EditChangesNothingElse|AnyContextIsAcceptable|Histories|Suite|EveryStore|BetweenAllStores|ServerGoesAway|LockIsLost|NewerSchema|WhatExtensionsDoWrong|RegisteredNames|ProtocolConformance|^TestChat$$|^TestResponses$$
+PROOF_PACKAGES := ./internal/jsonl/... ./internal/store/... ./internal/session ./internal/engine ./internal/tool ./internal/sandbox ./internal/permission ./internal/hook ./internal/rule ./internal/llm/... ./internal/tui/inert ./internal/tui/transcript ./internal/export ./internal/extension ./cmd/agent
 
 prove: ## what docs/proofs.md promises, with its figures; LONG=1 for the long form
 	@PROVE=1 $(GO) test -count=1 -p 1 -timeout 3h -v -run '$(PROOF_TESTS)' $(PROOF_PACKAGES) 2>&1 | awk -f docs/proofs.awk

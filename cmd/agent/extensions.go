@@ -56,12 +56,13 @@ func extensionFlags(texts []string) (map[string]map[string]string, error) {
 	return flags, nil
 }
 
-// withExtensions are hooks, with extensions after them.
+// withExtensions are hooks, with extensions before them: hooks of settings judge
+// what extensions have made of a call.
 func (s *setup) withExtensions(hooks engine.Hooks) engine.Hooks {
 	if s.host == nil {
 		return hooks
 	}
-	return engine.Chain{Links: []engine.Hooks{hooks, s.host}, Failed: func(o engine.Occasion, err error) {
+	return engine.Chain{Links: []engine.Hooks{s.host, hooks}, Failed: func(o engine.Occasion, err error) {
 		s.host.Notice(engine.Notice{Level: engine.Warning, Text: fmt.Sprintf("%s: %v", o.Name(), err)})
 	}}
 }

@@ -107,16 +107,16 @@ func hookItem(r *hook.Runner, h hook.State) tui.Item {
 	if h.Matcher != "" {
 		title += " " + h.Matcher
 	}
-	text := []string{r.Text(h.Hook), "from " + h.Source.File, state}
+	text := []string{strings.TrimRight(r.Text(h.Hook), "\n"), "from " + h.Source.File, state}
 	if h.Runs > 0 {
-		text = append(text, fmt.Sprintf("ran %d times, last at %s for %v: %s", h.Runs, h.Last.Format(time.TimeOnly), h.Took.Round(time.Millisecond), h.Said))
+		text = append(text, fmt.Sprintf("runs: %d, the last at %s, %v: %s", h.Runs, h.Last.Format(time.TimeOnly), h.Took.Round(time.Millisecond), h.Said))
 		state = h.Said
 	}
 	if h.Approval.Before != "" {
 		text = append(text, "", "It was approved as", h.Approval.Before)
 	}
 	command := strings.Join(append([]string{h.Command}, h.Args...), " ")
-	return tui.Item{Title: title, Detail: command + " · " + state + " · " + h.Source.File, Text: strings.Join(text, "\n"), Deeds: deeds}
+	return tui.Item{Title: title, Detail: state + " · " + command + " · " + h.Source.File, Text: strings.Join(text, "\n"), Deeds: deeds}
 }
 
 // hookState says whether a hook may run, and what can be done about it.
@@ -128,9 +128,9 @@ func hookState(r *hook.Runner, h hook.State) (string, []tui.Deed) {
 	case h.Err != nil:
 		return "not run: " + h.Err.Error(), nil
 	case h.Approval.OK && !h.Source.Asks:
-		return "yours", nil
+		return "runs: it is yours", nil
 	case h.Approval.OK:
-		return "approved", []tui.Deed{{Text: "Take the approval back", Do: func(context.Context) (string, error) {
+		return "runs: you approved it", []tui.Deed{{Text: "Take the approval back", Do: func(context.Context) (string, error) {
 			return "It does not run any more: " + h.Command, r.Revoke(h.Hook)
 		}}}
 	case h.Approval.Changed:

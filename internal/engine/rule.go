@@ -49,7 +49,7 @@ func (e *Engine) inject(met *metRule) error {
 	if err != nil {
 		return err
 	}
-	text := "Your answer was ended because it met the rule " + met.Name + ". It is not part of the conversation. Answer anew, and keep to this:\n\n" + met.Text
+	text := "[A rule adds:]\nYour answer was ended because it met the rule " + met.Name + ". It is not part of the conversation. Answer anew, and keep to this:\n\n" + met.Text
 	if err := e.append(
 		session.RuleInjection{Rules: []string{met.Name}},
 		session.CustomMessage{Type: RuleType, Content: []llm.Block{llm.Text{Text: text}}, Display: true, Details: details},

@@ -52,6 +52,9 @@ type begun struct {
 	said Outcome // once done is closed
 }
 
+// adds says to models that what follows is not the user's.
+const adds = "[A hook adds:]\n"
+
 // Type is the customType of what hooks tell models.
 const Type = "banyan.hook"
 
@@ -276,7 +279,7 @@ func messages(texts []string) []session.CustomMessage {
 		return nil
 	}
 	return []session.CustomMessage{{
-		Type: Type, Content: []llm.Block{llm.Text{Text: strings.Join(texts, "\n\n")}}, Display: true,
+		Type: Type, Content: []llm.Block{llm.Text{Text: adds + strings.Join(texts, "\n\n")}}, Display: true,
 	}}
 }
 

@@ -100,7 +100,7 @@ func (l *Link) result(ctx context.Context, o *engine.ToolResult) {
 		o.Content = []llm.Block{llm.Text{Text: *said.Output}}
 	}
 	if texts := slices.Concat(c.context, said.Feedback, said.Context); len(texts) > 0 {
-		o.Content = append(o.Content, llm.Text{Text: "[A hook adds:]\n" + strings.Join(texts, "\n\n")})
+		o.Content = append(o.Content, llm.Text{Text: adds + strings.Join(texts, "\n\n")})
 	}
 	if said.Halt {
 		l.halt.Store(&said.StopReason)

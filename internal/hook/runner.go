@@ -137,11 +137,24 @@ func (r *Runner) item(h Hook) config.Item {
 	if h.Source.Project {
 		i.Folder = r.cfg.Project
 	}
-	text := fmt.Sprintf("event %s\nmatcher %q\nif %q\ncommand %q\n", h.Event, h.Matcher, h.If, h.Command)
+	text := fmt.Sprintf("event %s\n", h.Event)
+	if h.Matcher != "" {
+		text += fmt.Sprintf("matcher %q\n", h.Matcher)
+	}
+	if h.If != "" {
+		text += fmt.Sprintf("if %q\n", h.If)
+	}
+	text += fmt.Sprintf("command %q\n", h.Command)
 	for _, a := range h.Args {
 		text += fmt.Sprintf("argument %q\n", a)
 	}
-	text += fmt.Sprintf("timeout %v\nbackground %v\n", h.Timeout, h.Async)
+	if h.Args != nil {
+		text += "without a shell\n"
+	}
+	text += fmt.Sprintf("timeout %v\n", h.Timeout)
+	if h.Async {
+		text += "in the background\n"
+	}
 	if i.Folder != "" {
 		text += config.FilesNamed(i.Folder, words(h, i.Folder, r.cfg.Dir)...)
 	}

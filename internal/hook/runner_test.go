@@ -313,7 +313,7 @@ func TestOneInTheBackgroundIsNotWaitedFor(t *testing.T) {
 
 // A project's hook runs when it is approved, and as it was then: what the model
 // writes into its script is not run.
-func TestApproval(t *testing.T) {
+func TestOnlyWhatWasApprovedRuns(t *testing.T) {
 	w := newWorld(t)
 	w.write("hooks/check.sh", "#!/bin/sh\necho ran >> ran\nexit 2\n")
 	project := Source{File: filepath.Join(w.dir, ".claude/settings.json"), Asks: true, Project: true}

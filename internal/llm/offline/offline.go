@@ -112,20 +112,33 @@ func reply(req llm.Request) (string, []llm.ToolCall) {
 }
 
 // lastPrompt is what the user said last and what came after it. What stands
-// before it in the same message, such as the summary of a branch, is not asked.
+// before it in the same message, such as the summary of a branch, is not asked,
+// nor is what others than the user add after it.
 func lastPrompt(messages []llm.Message) (string, []llm.Message) {
 	for i := len(messages) - 1; i >= 0; i-- {
 		if messages[i].Role != llm.User {
 			continue
 		}
+		aside := false
 		for _, b := range slices.Backward(messages[i].Content) {
-			if t, ok := b.(llm.Text); ok {
+			t, ok := b.(llm.Text)
+			if ok && !isAside(t.Text) {
 				return t.Text, messages[i+1:]
 			}
+			aside = aside || ok
 		}
-		return "", messages[i+1:]
+		if !aside {
+			return "", messages[i+1:]
+		}
 	}
 	return "", nil
+}
+
+// asides are how texts begin that hooks and rules add to what the user says.
+var asides = []string{"[A hook adds:]", "[A rule adds:]"}
+
+func isAside(text string) bool {
+	return slices.ContainsFunc(asides, func(begin string) bool { return strings.HasPrefix(text, begin) })
 }
 
 // progress counts the rounds of calls after a prompt and gives the results of the last one.

@@ -158,3 +158,14 @@ func TestStopsWhenInterrupted(t *testing.T) {
 		t.Fatalf("got %v after %d events", failed, n)
 	}
 }
+
+// What hooks and rules add to a prompt is not asked.
+func TestAsidesAreNotAsked(t *testing.T) {
+	m := llm.Message{Role: llm.User, Content: []llm.Block{llm.Text{Text: "read go.mod"}, llm.Text{Text: "[A hook adds:]\ntoday is Friday"}}}
+	rule := llm.Message{Role: llm.User, Content: []llm.Block{llm.Text{Text: "[A rule adds:]\nno milk"}}}
+	for _, messages := range [][]llm.Message{{m}, {m, {Role: llm.Assistant}, rule}} {
+		if asked, after := lastPrompt(messages); asked != "read go.mod" || len(after) != len(messages)-1 {
+			t.Errorf("asked %q, then %d messages", asked, len(after))
+		}
+	}
+}
