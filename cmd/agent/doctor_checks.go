@@ -25,7 +25,7 @@ import (
 func (d *doctor) terminal() []tui.Finding {
 	c := d.caps
 	name := cmp.Or(c.Program, "a terminal that does not say its name")
-	if c.Mux != "" {
+	if c.Mux != "" && !strings.HasPrefix(name, c.Mux) {
 		name += " in " + c.Mux
 	}
 	var found []tui.Finding

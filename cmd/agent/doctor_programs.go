@@ -9,7 +9,7 @@ func (d *doctor) hooked() []tui.Finding {
 	}
 	r, _ := d.findHooks()
 	waiting := r.Waiting()
-	found := []tui.Finding{good("%d, of them %d that may run", len(r.List()), len(r.List())-len(waiting))}
+	found := []tui.Finding{good("hooks: %d, waiting for your approval: %d", len(r.List()), len(waiting))}
 	for _, h := range waiting {
 		found = append(found, limited("Look at it with /hooks in a chat, and approve it there", "%s: %s waits for your approval", h.Source.File, h.Command))
 	}
@@ -25,7 +25,7 @@ func (d *doctor) extended() []tui.Finding {
 		return []tui.Finding{good("turned off by --no-extensions")}
 	}
 	all, faults := d.findExtensions()
-	found := []tui.Finding{good("%d", len(all))}
+	found := []tui.Finding{good("extensions: %d", len(all))}
 	for _, f := range all {
 		if err := d.extensionAllowed(f); err != nil {
 			found = append(found, limited("Approve it in a chat, once you have read it", "%s: %v", f.Name, err))

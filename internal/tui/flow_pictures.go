@@ -38,6 +38,9 @@ func (m *Model) drawPictures() tea.Cmd {
 	if way == picture.Kitty {
 		return m.sendPictures(shown)
 	}
+	if m.top() == nil && len(m.editor.Popup(m.layout.transcript)) > 0 {
+		shown = nil // completions stand over the conversation
+	}
 	return m.layPictures(slices.DeleteFunc(shown, func(s transcript.Shown) bool { return !s.Whole }))
 }
 

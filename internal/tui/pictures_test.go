@@ -77,6 +77,10 @@ func TestSixelPictures(t *testing.T) {
 	if raw := d.Raw(); strings.Count(raw, "\x1bP0;1q") != 1 {
 		t.Errorf("back in view it was written %d times", strings.Count(raw, "\x1bP0;1q"))
 	}
+	d.Press("ctrl+u").Type("/").Advance(time.Second).Press("backspace").Advance(time.Second)
+	if raw := d.Raw(); strings.Count(raw, "\x1bP0;1q") != 1 {
+		t.Errorf("after completions stood over it, it was written %d times", strings.Count(raw, "\x1bP0;1q"))
+	}
 	if n := d.Timers(); n != 0 {
 		t.Errorf("%d timers run at rest", n)
 	}

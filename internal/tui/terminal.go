@@ -45,6 +45,8 @@ func (m *Model) heard(msg tea.Msg) tea.Cmd {
 		m.setTheme(m.theme.Name)
 	case tea.BackgroundColorMsg:
 		m.setTheme(themeFor(m.opts.Theme, msg.IsDark()))
+	case tea.ResumeMsg:
+		m.forgetPictures()
 	case tea.FocusMsg:
 		m.terminal.focused = true
 	case tea.BlurMsg:
