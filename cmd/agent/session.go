@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/internal/config"
-	"banyan/internal/export"
 	"banyan/internal/llm"
 	"banyan/internal/session"
 	"banyan/internal/store"
@@ -94,14 +93,6 @@ func atFlag(cmd *cobra.Command, f *sessionFlags) {
 
 func outFlag(cmd *cobra.Command, f *sessionFlags) {
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write to this file")
-}
-
-func exportFlags(cmd *cobra.Command, f *sessionFlags) {
-	outFlag(cmd, f)
-	cmd.Flags().StringVar(&f.leaf, "entry", "", "the path to this entry instead of the whole session")
-	cmd.Flags().StringVar(&f.subtree, "subtree", "", "this entry and everything below it instead of the whole session")
-	cmd.Flags().StringVar(&f.format, "format", "", "jsonl (a session again), md (Markdown), html (one page) or flue (Flue's SessionData, version 3); else as the file's name says, else jsonl")
-	cmd.Flags().BoolVar(&f.html, "html", false, "the same as --format html")
 }
 
 func deleteFlags(cmd *cobra.Command, f *sessionFlags) {
@@ -452,119 +443,6 @@ func runFork(r *sessionRun, args []string) error {
 		fmt.Fprintln(w, made.Path())
 	})
 	return errors.Join(err, fork.Close())
-}
-
-func runExport(r *sessionRun, args []string) error {
-	if r.format == flueFormat {
-		return r.exportFlue(args[0])
-	}
-	format, err := r.exportFormat()
-	if err != nil {
-		return err
-	}
-	s, done, err := r.look(args[0])
-	if err != nil {
-		return err
-	}
-	defer done()
-	part, err := r.exportPart(s)
-	if err != nil {
-		return err
-	}
-	if r.out == "" {
-		return export.Write(r.cmd.OutOrStdout(), s, part, format)
-	}
-	return export.File(r.out, s, part, format)
-}
-
-// exportFormat is what --html or --format says, else the file's name, else JSON Lines.
-func (r *sessionRun) exportFormat() (export.Format, error) {
-	switch {
-	case r.html && r.format != "" && r.format != string(export.HTML):
-		return "", usagef("--html and --format %s say different things", r.format)
-	case r.html:
-		return export.HTML, nil
-	case r.format != "":
-		f, err := export.ParseFormat(r.format)
-		if err != nil {
-			return "", usageError{err}
-		}
-		return f, nil
-	}
-	if f, err := export.FormatOf(r.out); err == nil {
-		return f, nil
-	}
-	return export.JSONL, nil
-}
-
-// exportPart is what --entry or --subtree names, else the whole session.
-func (r *sessionRun) exportPart(s session.Snapshot) (export.Part, error) {
-	if r.leaf != "" && r.subtree != "" {
-		return export.Part{}, usagef("give either --entry, for the path to it, or --subtree, for all below it")
-	}
-	if r.leaf == "" && r.subtree == "" {
-		return export.Part{}, nil
-	}
-	id, err := s.Resolve(r.leaf + r.subtree)
-	switch {
-	case err != nil:
-		return export.Part{}, err
-	case r.leaf != "":
-		return export.PathTo(id), nil
-	case id == "": // all that is below the root
-		return export.Part{}, nil
-	}
-	return export.Below(id), nil
-}
-
-func runDelete(r *sessionRun, args []string) error {
-	path, err := session.Find(r.store, args[0])
-	if err != nil {
-		return err
-	}
-	all, err := session.Family(path, session.Options{Store: r.store})
-	if err != nil {
-		return err
-	}
-	tasks := all[:len(all)-1]
-	how := "trash"
-	if err = session.ErrNoTrash; isFile(r.store, path) {
-		err = session.Trash(path, r.paths.TrashDir())
-	}
-	if errors.Is(err, session.ErrNoTrash) {
-		if !r.force && !r.confirm(fmt.Sprintf("There is no trash here. Delete %s%s for good? [y/N] ", path, withTasks(tasks))) {
-			return fmt.Errorf("%s was not deleted; --force deletes without asking", path)
-		}
-		how, err = "deleted", session.Delete(path, session.Options{Store: r.store})
-	}
-	if err != nil {
-		return err
-	}
-	shown := struct {
-		Path  string   `json:"path"`
-		How   string   `json:"how"`
-		Tasks []string `json:"tasks"` // children before their parents
-	}{path, how, append([]string{}, tasks...)}
-	return r.print(shown, func(w io.Writer) {
-		for _, file := range all {
-			fmt.Fprintf(w, "%s: %s\n", inert.Line(file), how)
-		}
-	})
-}
-
-// withTasks says how many tasks go with their session.
-func withTasks(tasks []string) string {
-	if len(tasks) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" and the sessions of its %d tasks", len(tasks))
-}
-
-func (r *sessionRun) confirm(question string) bool {
-	fmt.Fprint(r.cmd.ErrOrStderr(), question)
-	line, _ := bufio.NewReader(r.cmd.InOrStdin()).ReadString('\n')
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes"
 }
 
 func runVerify(r *sessionRun, args []string) error {
