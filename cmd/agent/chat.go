@@ -18,7 +18,6 @@ import (
 
 // chat joins an engine with the front end that the flags ask for, and runs both.
 func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
-	prompt := strings.Join(args, " ")
 	if !slices.Contains(headless.Formats, headless.Format(o.format)) {
 		return usagef("there is no output format %q; there are text, json, stream-json", o.format)
 	}
@@ -27,18 +26,9 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 			return err
 		}
 	}
-	if o.print {
-		piped, err := readPiped(cmd.InOrStdin())
-		if err != nil {
-			return err
-		}
-		if prompt = strings.TrimSpace(prompt + "\n\n" + piped); prompt == "" {
-			return usagef(`there is no prompt; give one: agent -p "read go.mod"`)
-		}
-	} else if !o.reader {
-		if err := needTerminal(cmd); err != nil {
-			return err
-		}
+	prompt, err := o.firstPrompt(cmd, args)
+	if err != nil {
+		return err
 	}
 	s, err := o.setUp(cmd.Context())
 	if err != nil {
@@ -81,6 +71,26 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 		return readAloud(ctx, cmd, e, s, prompt, interrupts)
 	}
 	return screen(ctx, cmd, e, s, prompt)
+}
+
+// firstPrompt is what the arguments and, without a screen, standard input say. It
+// fails where what is asked for cannot be had here.
+func (o *chatOptions) firstPrompt(cmd *cobra.Command, args []string) (string, error) {
+	prompt := strings.Join(args, " ")
+	if !o.print {
+		if o.reader {
+			return prompt, nil
+		}
+		return prompt, needTerminal(cmd)
+	}
+	piped, err := readPiped(cmd.InOrStdin())
+	if err != nil {
+		return "", err
+	}
+	if prompt = strings.TrimSpace(prompt + "\n\n" + piped); prompt == "" {
+		return "", usagef(`there is no prompt; give one: agent -p "read go.mod"`)
+	}
+	return prompt, nil
 }
 
 // needTerminal says what to do where a screen cannot be had.

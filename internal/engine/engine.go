@@ -334,33 +334,6 @@ func (e *Engine) handle(c Command) {
 		e.interrupt()
 	case Answer:
 		e.answer(c)
-	case SetModel:
-		e.setModel(c.Model)
-	case PreferModel:
-		if e.info.Offline && e.session.Snapshot().Len() == 0 {
-			e.setModel(c.Model)
-		}
-	case Reconfigure:
-		e.cfg.System, e.cfg.Instructions, e.cfg.Below, e.cfg.StreamRules = c.System, c.Instructions, c.Below, c.StreamRules
-		e.cfg.Policy.Remember(c.Rules...)
-	case SetTools:
-		e.setTools(c)
-	case Append:
-		e.appendFor(c)
-	case Invoke:
-		e.tell(&c)
-	case DialogAnswer:
-		e.tell(&c)
-	case SetThinking:
-		e.setThinking(c.Level)
-	case SetMode:
-		e.setMode(c)
-	case SetPermission:
-		e.setPermission(c.Mode)
-	case SetLabel:
-		e.setLabel(c)
-	case SetName:
-		e.record("name the session", session.Info{Name: c.Name})
 	case Navigate:
 		e.navigate(c)
 	case CherryPick:
@@ -397,6 +370,42 @@ func (e *Engine) handle(c Command) {
 		}
 	case Close:
 		e.close()
+	default:
+		e.set(c)
+	}
+}
+
+// set does what a command says about how the engine works, and what is said of
+// the session itself.
+func (e *Engine) set(c Command) {
+	switch c := c.(type) {
+	case SetModel:
+		e.setModel(c.Model)
+	case PreferModel:
+		if e.info.Offline && e.session.Snapshot().Len() == 0 {
+			e.setModel(c.Model)
+		}
+	case Reconfigure:
+		e.cfg.System, e.cfg.Instructions, e.cfg.Below, e.cfg.StreamRules = c.System, c.Instructions, c.Below, c.StreamRules
+		e.cfg.Policy.Remember(c.Rules...)
+	case SetTools:
+		e.setTools(c)
+	case Append:
+		e.appendFor(c)
+	case Invoke:
+		e.tell(&c)
+	case DialogAnswer:
+		e.tell(&c)
+	case SetThinking:
+		e.setThinking(c.Level)
+	case SetMode:
+		e.setMode(c)
+	case SetPermission:
+		e.setPermission(c.Mode)
+	case SetLabel:
+		e.setLabel(c)
+	case SetName:
+		e.record("name the session", session.Info{Name: c.Name})
 	}
 }
 

@@ -48,6 +48,7 @@ type Limits struct {
 	Silent  int           // events in a row without an answer until it is ended
 	Open    int           // requests at once
 	Notices int           // of its own, in ten seconds
+	Entries int           // that it has recorded, in ten seconds
 	Stderr  int           // bytes that are kept
 }
 
@@ -74,6 +75,7 @@ func (l Limits) withDefaults() Limits {
 	or(&l.Silent, 3)
 	or(&l.Open, 64)
 	or(&l.Notices, 10)
+	or(&l.Entries, 200)
 	or(&l.Stderr, 16<<10)
 	return l
 }
@@ -293,7 +295,11 @@ func (h *Host) tell(o engine.Occasion) {
 		h.start, h.kept = o, nil
 		h.tellState(h.peers...)
 	case *engine.SessionTree:
-		h.start, h.kept = &engine.SessionStart{Reason: h.start.Reason, Previous: h.start.Previous, Session: o.Session}, nil
+		now := engine.SessionStart{Session: o.Session}
+		if h.start != nil {
+			now.Reason, now.Previous = h.start.Reason, h.start.Previous
+		}
+		h.start, h.kept = &now, nil
 		h.tellState(h.peers...)
 	}
 	if ev.payload == nil {

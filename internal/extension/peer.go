@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"banyan/internal/engine"
 )
@@ -46,10 +45,11 @@ type peer struct {
 	stderr tail
 	panel  engine.Panel // what it shows
 
-	told    map[string]bool // kinds of faults that the user knows
-	bad     int             // lines that made no sense
-	silent  int             // events in a row that it did not answer
-	noticed []time.Time     // when it told the user something
+	told     map[string]bool // kinds of faults that the user knows
+	bad      int             // lines that made no sense
+	silent   int             // events in a row that it did not answer
+	noticed  often           // when it told the user something
+	recorded often           // when it had an entry recorded
 }
 
 // Info is what people are told of an extension.

@@ -158,15 +158,27 @@ func (h *Host) notify(p *peer, n Notify) (Nothing, error) {
 	if !ok {
 		return Nothing{}, fmt.Errorf("there is no level %q; there are note, warning, error", n.Level)
 	}
-	now := time.Now()
-	p.noticed = slices.DeleteFunc(p.noticed, func(at time.Time) bool { return now.Sub(at) > 10*time.Second })
-	if len(p.noticed) >= h.opts.Limits.Notices {
+	if p.noticed.over(h.opts.Limits.Notices) {
 		h.fault(p, "notices", "it has more to say than fits; the rest is left out")
 		return Nothing{}, errors.New("too many notices at once; this one was left out")
 	}
-	p.noticed = append(p.noticed, now)
 	h.notice(level, "%s: %s", p.found.Name, clip(n.Text, 2000))
 	return Nothing{}, nil
+}
+
+// often are the times at which something was done.
+type often []time.Time
+
+// over says whether something was done n times in ten seconds; if not, it is done
+// once more.
+func (o *often) over(n int) bool {
+	now := time.Now()
+	*o = slices.DeleteFunc(*o, func(at time.Time) bool { return now.Sub(at) > 10*time.Second })
+	if len(*o) >= n {
+		return true
+	}
+	*o = append(*o, now)
+	return false
 }
 
 // mostWidget is how many lines an extension may show.
@@ -228,6 +240,11 @@ func kind(text string) error {
 }
 
 func (h *Host) append(p *peer, d session.Data, turn bool, reply func(Appended, error)) {
+	if p.recorded.over(h.opts.Limits.Entries) {
+		h.fault(p, "entries", fmt.Sprintf("it wants more than %d entries in ten seconds recorded; the rest is refused", h.opts.Limits.Entries))
+		reply(Appended{}, errors.New("too many entries at once"))
+		return
+	}
 	h.engine.Send(engine.Append{From: p.found.Name, Entries: []session.Data{d}, Turn: turn, Done: func(made []session.Entry, err error) {
 		h.put(func() {
 			if err == nil && len(made) == 0 {

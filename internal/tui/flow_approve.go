@@ -92,8 +92,10 @@ func (m *Model) withdrawn(ask int) {
 
 func isApproval(o overlay) bool { _, ok := o.(*approval); return ok }
 
-// asking says whether a question is open.
-func (m *Model) asking() bool { return slices.ContainsFunc(m.overlays, isApproval) }
+// asking says whether a question is open, ours or an extension's.
+func (m *Model) asking() bool {
+	return slices.ContainsFunc(m.overlays, func(o overlay) bool { _, ok := o.(*dialog); return ok || isApproval(o) })
+}
 
 // approvalKeys are the keys of the question.
 func approvalKeys() []keymap.Binding[*approval] {

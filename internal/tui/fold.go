@@ -76,14 +76,8 @@ func (m *Model) take(ev engine.Event) tea.Cmd {
 		m.usageReported(ev)
 	case engine.CompactionEnded:
 		m.compacted(ev)
-	case engine.Offer:
-		m.offered(ev)
-	case engine.Panel:
-		m.offers.show(ev)
-	case engine.Dialog:
-		return m.dialog(ev)
-	case engine.DialogClosed:
-		m.dialogClosed(ev.ID)
+	case engine.Offer, engine.Panel, engine.Dialog, engine.DialogClosed:
+		return m.extended(ev)
 	case engine.Notice:
 		m.say(ev.Level, ev.Text)
 	case engine.Closed:

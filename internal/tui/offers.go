@@ -23,6 +23,21 @@ type offered struct {
 	panel engine.Panel
 }
 
+// extended takes what an extension does.
+func (m *Model) extended(ev engine.Event) tea.Cmd {
+	switch ev := ev.(type) {
+	case engine.Offer:
+		m.offered(ev)
+	case engine.Panel:
+		m.offers.of(ev.From).panel = ev
+	case engine.Dialog:
+		return m.dialog(ev)
+	case engine.DialogClosed:
+		m.dialogClosed(ev.ID)
+	}
+	return nil
+}
+
 // of is the place of an extension, made if there is none.
 func (o *offers) of(from string) *offered {
 	i, found := slices.BinarySearchFunc(*o, from, func(x offered, name string) int { return strings.Compare(x.From, name) })
@@ -31,8 +46,6 @@ func (o *offers) of(from string) *offered {
 	}
 	return &(*o)[i]
 }
-
-func (o *offers) show(p engine.Panel) { o.of(p.From).panel = p }
 
 // offeredKey is what a keystroke of an extension looks like: never a letter alone.
 const offeredKey = `^((ctrl|alt)\+(shift\+)?\S+|f([1-9]|1[0-2]))( \S+)?$`

@@ -2,6 +2,7 @@ package tui_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,18 @@ func TestDialogs(t *testing.T) {
 				d.Advance(time.Second).Press(tt.keys...).WasSent(tt.want).Misses("gate: Push?")
 			}
 		})
+	}
+}
+
+func TestDialogsAreInert(t *testing.T) {
+	for _, kind := range []engine.DialogKind{engine.DialogSelect, engine.DialogConfirm, engine.DialogInput} {
+		bad := "x\x1b]0;owned\a\x1b[2J\u202ey"
+		d := tuitest.New(t).Open().Emit(engine.Dialog{ID: "a.1", From: bad, Kind: kind, Title: bad, Text: bad, Options: []string{bad}})
+		for _, forbidden := range []string{"\x1b]0;", "\x1b[2J", "\u202e"} {
+			if strings.Contains(d.Frame(), forbidden) {
+				t.Errorf("%s: the frame holds %q", kind, forbidden)
+			}
+		}
 	}
 }
 
