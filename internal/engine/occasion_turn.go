@@ -173,7 +173,8 @@ type TaskStart struct {
 }
 
 // TaskStop: the agent of a task is about to end. It is the task's own AgentEnd,
-// which is told apart because its session is not the one that the user sees.
+// which is told apart because its session is not the one that the user sees;
+// [Occasions] leaves it out.
 type TaskStop struct {
 	ID    string // of the task
 	Agent string // which agent does it; empty for the usual one

@@ -169,7 +169,7 @@ func (h Hook) same(other Hook) bool {
 	return h.Command == other.Command && slices.Equal(h.Args, other.Args) && h.If == other.If && h.Async == other.Async
 }
 
-// text is a JSON object, or empty.
+// object is a value if it is a JSON object, else nil.
 func object(raw json.RawMessage) json.RawMessage {
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '{' {
 		return raw

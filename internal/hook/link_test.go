@@ -415,3 +415,13 @@ func TestNoHooksHearNothing(t *testing.T) {
 		t.Errorf("hears %s", got)
 	}
 }
+
+// BenchmarkNoHooks is what each occasion of a turn costs where there are no hooks.
+func BenchmarkNoHooks(b *testing.B) {
+	l := NewLink(New(Config{}, nil), false)
+	for b.Loop() {
+		if l.Hears("tool_call") {
+			b.Fatal("heard")
+		}
+	}
+}
