@@ -50,7 +50,7 @@ var allowed = map[string][]string{
 	"internal/flue":            {"internal/llm", "internal/session", "internal/tree"},
 
 	// L1
-	"internal/session":    {"internal/llm", "internal/tree", "internal/jsonl", "internal/store", "internal/slip"},
+	"internal/session":    {"internal/llm", "internal/tree", "internal/jsonl", "internal/store", "internal/store/rows", "internal/slip"},
 	"internal/tool":       {"internal/llm", "internal/sandbox"},
 	"internal/permission": {"internal/llm", "internal/tool"},
 

@@ -25,7 +25,7 @@ func (m *Manager) CreateBranchedSession(dir string, leaf ID) (*Manager, error) {
 	}
 	o := m.o
 	o.SessID, o.ReadOnly, o.Parent, o.Task = "", false, s.Header().ID, nil
-	if m.log == nil {
+	if m.inMemory {
 		dir = ""
 	} else if m.begun {
 		o.Parent = s.Ref()
@@ -38,7 +38,7 @@ func (m *Manager) CreateBranchedSession(dir string, leaf ID) (*Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forking %s: %w", describeSession(s), err)
 	}
-	if fork.log == nil {
+	if fork.inMemory {
 		return fork, fork.commit(lines, true)
 	}
 	at := store.Place{Project: dir, ID: fork.header.ID, Time: fork.header.Time}
@@ -169,6 +169,7 @@ func (m *Manager) SaveAs(path string) error {
 	if err != nil {
 		return fmt.Errorf("saving the session as %s: %w", path, err)
 	}
+	m.inMemory = false
 	m.store, m.path, m.readOnly, m.begun, m.snap = store.Files{FS: m.o.FS}, m.log.Path(), "", true, nil
 	return nil
 }
@@ -176,14 +177,9 @@ func (m *Manager) SaveAs(path string) error {
 // saveCopy writes what is known of a session that has no file, or none in the
 // present form.
 func (m *Manager) saveCopy(path string) error {
-	var lines iter.Seq2[[]byte, error]
-	switch {
-	case m.log == nil:
-		lines = allLines(m.held, m.fold.mem)
-	case m.begun && m.old == nil:
+	lines := allLines(m.old, m.held)
+	if m.begun && m.old == nil {
 		lines = store.Lines(m.log, m.log.Pending(), m.held)
-	default:
-		lines = allLines(m.old, m.held)
 	}
 	if err := jsonl.WriteFile(m.o.FS, path, lines); err != nil {
 		return err
@@ -196,8 +192,8 @@ func (m *Manager) saveCopy(path string) error {
 		log.Close()
 		return err
 	}
-	if m.log != nil {
-		m.log.Close()
+	if m.log.Close() != nil {
+		m.log.Close() // what it could not save is saved here
 	}
 	m.use(log)
 	m.old, m.held, m.refused = nil, nil, nil

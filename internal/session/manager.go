@@ -12,6 +12,7 @@ import (
 
 	"banyan/internal/jsonl"
 	"banyan/internal/store"
+	"banyan/internal/store/rows"
 	"banyan/internal/tree"
 )
 
@@ -39,7 +40,8 @@ type Options struct {
 type Manager struct {
 	o        Options
 	store    store.Store
-	log      store.Log // nil in memory
+	log      store.Log
+	inMemory bool // the store is its own, and has no name for it
 	header   Header
 	path     string
 	readOnly string // why it cannot be written
@@ -80,21 +82,23 @@ func begin(at store.Place, cwd string, o Options) (*Manager, error) {
 		at.Time = o.now()
 	}
 	m := &Manager{o: o, store: o.Store, leaf: tree.None}
-	m.fold = newFold(noFile)
+	m.fold = newFold(nil)
 	m.header = Header{ID: o.SessID, Version: Version, Time: at.Time, Cwd: cwd, Parent: o.Parent, Task: o.Task}
 	line, err := encodeHeader(m.header)
 	if err != nil {
 		return nil, fmt.Errorf("beginning a session: %w", err)
 	}
 	m.held = [][]byte{line}
-	if at.ID == "" {
-		return m, nil
+	if m.inMemory = at.ID == ""; m.inMemory {
+		m.store, at.ID = rows.NewMemory(), o.SessID
 	}
-	log, err := o.Store.Create(at)
+	log, err := m.store.Create(at)
 	if err != nil {
 		return nil, fmt.Errorf("beginning a session: %w", err)
 	}
-	m.path = log.Path()
+	if !m.inMemory {
+		m.path = log.Path()
+	}
 	m.use(log)
 	return m, nil
 }
@@ -102,8 +106,6 @@ func begin(at store.Place, cwd string, o Options) (*Manager, error) {
 // use makes a log the session's. Snapshots keep the one that they were taken
 // with: they are read in other goroutines.
 func (m *Manager) use(log store.Log) { m.log, m.fold.read = log, log.ReadAt }
-
-func noFile(jsonl.Pos) ([]byte, error) { return nil, errors.New("the session has no file") }
 
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
@@ -290,9 +292,6 @@ func (m *Manager) commit(lines [][]byte, begins bool) error {
 // write gives lines to the log. No positions and no error: they are only in
 // memory, as they should be.
 func (m *Manager) write(lines [][]byte, begins bool) ([]jsonl.Pos, error) {
-	if m.log == nil {
-		return nil, nil
-	}
 	if !m.begun && !begins {
 		m.held = append(m.held, lines...)
 		return nil, nil
@@ -342,7 +341,7 @@ func (m *Manager) takeIn() error {
 // Refresh reads what another process has appended to a session that was opened
 // read-only, and follows its leaf. It tells whether anything came in.
 func (m *Manager) Refresh() (bool, error) {
-	if m.log == nil || m.readOnly == "" || m.old != nil {
+	if m.readOnly == "" || m.old != nil {
 		return false, nil
 	}
 	before := m.fold.bytes
@@ -358,7 +357,7 @@ func (m *Manager) Refresh() (bool, error) {
 // the context's error; nil where that can never be. It may be called in one other
 // goroutine, until the session is closed or saved elsewhere.
 func (m *Manager) Waiter() func(context.Context) error {
-	if m.log == nil || m.readOnly == "" || m.old != nil {
+	if m.readOnly == "" || m.old != nil {
 		return nil
 	}
 	return m.log.Wait
@@ -413,7 +412,7 @@ func (m *Manager) RemoveLeafMessage(id ID) bool {
 // SavePosition writes a position record if an opening of the file would put the
 // leaf elsewhere. It does nothing where there is no file or it cannot be written.
 func (m *Manager) SavePosition() error {
-	if m.log == nil || !m.begun || m.leaf == m.fold.leaf || m.writable() != nil {
+	if m.inMemory || !m.begun || m.leaf == m.fold.leaf || m.writable() != nil {
 		return nil
 	}
 	line, err := encodeEntry(Entry{
@@ -428,9 +427,6 @@ func (m *Manager) SavePosition() error {
 
 // Unsaved is the number of entries that are only in memory because the disk refused them.
 func (m *Manager) Unsaved() int {
-	if m.log == nil {
-		return 0
-	}
 	n := 0
 	lines := m.log.Pending()
 	if m.refused != nil {
@@ -456,7 +452,7 @@ func isEntry(line []byte) bool {
 
 // Flush tries again to save them.
 func (m *Manager) Flush() error {
-	if m.log == nil || m.Unsaved() == 0 {
+	if m.Unsaved() == 0 {
 		return nil
 	}
 	var err error
@@ -486,9 +482,6 @@ func (m *Manager) flushLog() error {
 // Notices are what happened to the file that a person should know and that no
 // error says, e.g. that a torn last line was saved. Each is told once.
 func (m *Manager) Notices() []string {
-	if m.log == nil {
-		return nil
-	}
 	return m.log.Notices()
 }
 
@@ -496,7 +489,7 @@ func (m *Manager) Notices() []string {
 // saved the error is an [*UnsavedError] and the session stays open, so that
 // [Manager.SaveAs] can still save them; a second Close gives them up.
 func (m *Manager) Close() error {
-	if m.log == nil || m.closed {
+	if m.closed || m.inMemory {
 		return nil
 	}
 	_ = m.SavePosition() // a position that cannot be saved is no loss
@@ -532,7 +525,7 @@ func (m *Manager) Snapshot() Snapshot {
 
 // ref is the path of a file that there is, else the id.
 func (m *Manager) ref() string {
-	if _, file := m.store.(store.Files); file && m.log != nil && m.begun {
+	if _, file := m.store.(store.Files); file && m.begun {
 		return absolute(m.path)
 	}
 	return m.header.ID
