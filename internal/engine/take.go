@@ -80,18 +80,28 @@ func withResults(snap session.Snapshot, ids []session.ID) ([]session.ID, error) 
 		if snap.Class(n).Role != llm.Assistant {
 			continue
 		}
-		for result := true; result; {
-			result = false
-			for _, kid := range snap.Tree().Children(n) {
-				if snap.Class(kid).Role == llm.ToolResult {
-					n, result = kid, true
-					all = append(all, snap.ID(kid))
-					break
-				}
+		for n = resultBelow(snap, n); n != tree.None; n = resultBelow(snap, n) {
+			if snap.Class(n).Role == llm.ToolResult {
+				all = append(all, snap.ID(n))
 			}
 		}
 	}
 	return distinctIDs(all), nil
+}
+
+// resultBelow is the result below a node, or what may stand between results, such
+// as the link of a task; None where there is neither.
+func resultBelow(snap session.Snapshot, n tree.Node) tree.Node {
+	between := tree.None
+	for _, kid := range snap.Tree().Children(n) {
+		switch class := snap.Class(kid); {
+		case class.Role == llm.ToolResult:
+			return kid
+		case class.Kind == "custom" && between == tree.None:
+			between = kid
+		}
+	}
+	return between
 }
 
 // distinctIDs keeps the first of equal ids.

@@ -45,7 +45,7 @@ type Equipment struct {
 }
 
 // TaskAnswerType is the customType of the message that gives a task's answer
-// where its call has another result already. Its details are {"taskId", "state"}.
+// where its call has another result already. Its details are a [tool.TaskView].
 const TaskAnswerType = "banyan.task-answer"
 
 // TaskStatus is a task of the session and how it is.

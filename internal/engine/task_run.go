@@ -267,8 +267,12 @@ func (e *Engine) child(t *task, with *Equipment, want *result.Want) *Engine {
 	if want != nil {
 		cfg.Tools, cfg.Ending = slices.Concat(with.Tools, want.Tools()), want.Ending
 	}
-	if e.cfg.Hooks != nil {
-		cfg.Hooks = taskHooks{e.cfg.Hooks}
+	switch h := e.cfg.Hooks.(type) {
+	case nil:
+	case taskHooks: // they are the same at every depth
+		cfg.Hooks = h
+	default:
+		cfg.Hooks = taskHooks{h}
 	}
 	return New(cfg)
 }

@@ -110,6 +110,7 @@ func (e *Engine) relay(t *task, ev Asked) {
 	ev.Ask = e.nextAsk
 	ev.Tasks = append([]string{t.Description}, ev.Tasks...)
 	e.emit(ev)
+	e.tell(&Notification{"permission", t.Description + ": " + ev.Call.Name + " needs approval: " + ev.Subject})
 }
 
 // unrelay takes a question of a task back.

@@ -165,6 +165,27 @@ func TestTask(t *testing.T) {
 	w.sameOnDisk()
 }
 
+// What stands between a call and its result is no end of the results: they are
+// taken along.
+func TestCherryPickTakesTasksAlong(t *testing.T) {
+	w := newTaskWorld(t, func(prompt string, results []string, _ llm.Request) llmtest.Turn {
+		if prompt == "u1" && len(results) == 0 {
+			return llmtest.Calls(taskCall("c1", "a"), taskCall("c2", "b"))
+		}
+		return llmtest.Text("said " + prompt)
+	})
+	w.say("u1")
+	answer := w.snap.ID(w.snap.Tree().Parent(w.snap.Tasks()[0].Node))
+	w.engine.Send(Navigate{})
+	w.moved()
+	w.say("u2")
+	w.engine.Send(CherryPick{Entries: []session.ID{answer}})
+	w.moved()
+	if got, want := w.roles(), "user u2 | assistant said u2 | user Continue. | assistant task() task() | toolResult said a | toolResult said b"; got != want {
+		t.Errorf("context\n got %s\nwant %s", got, want)
+	}
+}
+
 func TestTasksThatAreNotGiven(t *testing.T) {
 	outside := t.TempDir()
 	for _, c := range []struct {

@@ -56,6 +56,7 @@ func everywhere(t *testing.T, a string) session.Snapshot {
 		tool.Diff{Path: a, Diff: "@@ -1 +1 @@\n-x " + a + "\n+y " + a + "\n", Added: 1},
 		tool.Listing{Items: []tool.Item{{Path: a, Text: a, Line: 1}}},
 		tool.Image{Path: a, MIME: a},
+		tool.TaskView{Task: a, Session: a, Description: a, Agent: a, State: tool.TaskState(a), Last: a},
 	}
 	for i := range len(views) + 1 { // the last one stays open
 		blocks = append(blocks, llm.ToolCall{ID: fmt.Sprint(i), Name: a, Arguments: raw})

@@ -51,7 +51,7 @@ type calls struct {
 // call finds the call that a result answers, in the nearest answer above it.
 func (p *page) call(n tree.Node, id string) (llm.ToolCall, bool) {
 	above := p.view.Parent(n)
-	for above != tree.None && p.class(above).Role == llm.ToolResult {
+	for above != tree.None && p.amongResults(above) {
 		above = p.view.Parent(above)
 	}
 	if above == tree.None {
@@ -73,6 +73,13 @@ func (p *page) call(n tree.Node, id string) (llm.ToolCall, bool) {
 	return llm.ToolCall{}, false
 }
 
+// amongResults says whether an entry is a result, or may stand between results:
+// the link of a task.
+func (p *page) amongResults(n tree.Node) bool {
+	c := p.class(n)
+	return c.Role == llm.ToolResult || c.Kind == "custom"
+}
+
 // unanswered are the calls of an answer that no result follows, on any branch.
 func (p *page) unanswered(n tree.Node, of []llm.ToolCall) []llm.ToolCall {
 	if len(of) == 0 {
@@ -82,7 +89,7 @@ func (p *page) unanswered(n tree.Node, of []llm.ToolCall) []llm.ToolCall {
 	for left := p.view.Children(n); len(left) > 0; {
 		at := left[len(left)-1]
 		left = left[:len(left)-1]
-		if p.class(at).Role != llm.ToolResult {
+		if !p.amongResults(at) {
 			continue
 		}
 		if e, err := p.entry(at); err == nil {
@@ -112,7 +119,8 @@ func (p *page) result(n tree.Node, e session.Entry, d session.Message) {
 		c.sign, c.class = "✗", "bad"
 	}
 	p.card(c, func() {
-		if v == nil || d.IsError {
+		_, task := v.(tool.TaskView) // which says how it went, and not what it gave
+		if v == nil || d.IsError || task {
 			p.block(d.Text())
 		}
 		if v != nil {
@@ -128,6 +136,9 @@ func (p *page) result(n tree.Node, e session.Entry, d session.Message) {
 }
 
 func failed(v tool.View) bool {
+	if t, ok := v.(tool.TaskView); ok {
+		return t.State != tool.TaskDone
+	}
 	c, ok := v.(tool.Command)
 	return ok && (c.Signal != "" || c.ExitCode != nil && *c.ExitCode != 0)
 }
@@ -150,6 +161,8 @@ func facts(v tool.View) []string {
 		all = append(all, fmt.Sprintf("+%d −%d", v.Added, v.Removed))
 	case tool.Listing:
 		all = append(all, plural(max(v.Total, len(v.Items)), "result", "results"))
+	case tool.TaskView:
+		all = append(all, inert.Line(string(v.State)), (time.Duration(v.Millis) * time.Millisecond).Round(time.Second).String(), plural(v.Tokens, "token", "tokens"))
 	case tool.Image:
 		if v.Width > 0 {
 			all = append(all, fmt.Sprintf("%d×%d", v.Width, v.Height))

@@ -36,6 +36,7 @@ func TestAttacks(t *testing.T) {
 			llm.ToolCall{ID: "1", Name: a, Arguments: arg(a)}, llm.ToolCall{ID: "2", Name: a, Arguments: arg(a)},
 			llm.ToolCall{ID: "3", Name: a, Arguments: arg(a)}, llm.ToolCall{ID: "4", Name: a, Arguments: arg(a)},
 			llm.ToolCall{ID: "5", Name: a, Arguments: arg(a)}, llm.ToolCall{ID: "6", Name: a, Arguments: arg(a)},
+			llm.ToolCall{ID: "7", Name: a, Arguments: arg(a)}, llm.ToolCall{ID: "8", Name: a, Arguments: arg(a)},
 		)
 		s.result("1", a, a, nil)
 		s.result("2", a, a, tool.Command{Command: a, Output: a, Signal: a, Cut: &tool.Cut{Full: a, Lines: 9}})
@@ -43,6 +44,8 @@ func TestAttacks(t *testing.T) {
 		s.result("4", a, a, tool.Listing{Items: []tool.Item{{Path: a, Line: 1, Text: a}}})
 		s.result("5", a, a, tool.Image{Path: a, MIME: a})
 		s.failed("6", a, a)
+		s.result("7", a, a, tool.TaskView{Task: a, Description: a, Agent: a, State: tool.TaskState(a), Last: a})
+		s.result("8", a, a, tool.TaskView{Task: a, Description: a, Agent: a, State: tool.TaskRunning, Last: a})
 		s.result("stray", a, a, tool.Plain{Path: a + ".go", Text: a})
 		s.add(session.Command{Command: a, Output: a})
 		s.add(session.Compaction{Summary: a})
