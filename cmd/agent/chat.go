@@ -34,13 +34,15 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	e := engine.New(s.Config)
+	s.send = e.Send
 	submit := engine.Submit{Text: prompt}
 	if o.print { // the screen runs commands itself
-		if submit, err = s.expand(cmd.Context(), prompt); err != nil {
+		if submit, err = s.onlyPrompt(cmd.Context(), prompt); err != nil {
+			s.endServers() // nothing else has begun
 			return err
 		}
 	}
-	e := engine.New(s.Config)
 	s.hooks.Start(func(n engine.Notice) { e.Send(n) })
 	s.beginExtensions(e)
 	ctx := cmd.Context()
@@ -91,6 +93,16 @@ func (o *chatOptions) firstPrompt(cmd *cobra.Command, args []string) (string, er
 		return "", usagef(`there is no prompt; give one: agent -p "read go.mod"`)
 	}
 	return prompt, nil
+}
+
+// onlyPrompt makes the prompt of a run without a screen, which may need MCP
+// servers: they have no later.
+func (s *setup) onlyPrompt(ctx context.Context, prompt string) (engine.Submit, error) {
+	if err := s.startServers(); err != nil {
+		return engine.Submit{}, err
+	}
+	s.waitForServers(ctx)
+	return s.expand(ctx, prompt)
 }
 
 // needTerminal says what to do where a screen cannot be had.

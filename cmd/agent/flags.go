@@ -38,6 +38,7 @@ type chatOptions struct {
 	addDirs    []string
 	dir        string
 
+	mcpConfig    []string
 	role         string
 	system       string
 	appendSystem string
@@ -71,6 +72,7 @@ func (o *chatOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.skipAsking, "dangerously-skip-permissions", false, "never ask before a tool runs")
 	f.BoolVar(&o.trust, "trust", false, "let this folder's own settings and instructions count, for this run")
 	f.StringArrayVar(&o.addDirs, "add-dir", nil, "let tools work in this folder, too; may be repeated")
+	f.StringArrayVar(&o.mcpConfig, "mcp-config", nil, "start the MCP servers of this file, or of this JSON, too; may be repeated")
 	f.StringVar(&o.role, "role", "", "give the agent this role, of .agents/roles")
 	f.StringVar(&o.system, "system-prompt", "", "replace the system prompt")
 	f.StringVar(&o.appendSystem, "append-system-prompt", "", "add to the system prompt")

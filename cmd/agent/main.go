@@ -99,6 +99,6 @@ reached, 130 interrupted.`,
 		return usageError{suggestFlag(cmd, err)}
 	})
 	o.flags(root)
-	root.AddCommand(sessionCommand(), modelsCommand(), statsCommand(), loginCommand(), logoutCommand(), permissionsCommand(&o), hooksCommand(&o), extensionsCommand(&o), doctorCommand(&o), versionCommand())
+	root.AddCommand(sessionCommand(), modelsCommand(), statsCommand(), loginCommand(), logoutCommand(), permissionsCommand(&o), hooksCommand(&o), extensionsCommand(&o), mcpCommand(&o), doctorCommand(&o), versionCommand())
 	return root
 }

@@ -17,7 +17,6 @@ import (
 	"banyan/internal/llm"
 	"banyan/internal/llm/offline"
 	"banyan/internal/session"
-	"banyan/internal/tool"
 	"banyan/internal/tui"
 	"banyan/internal/tui/termcap"
 	"banyan/internal/vcs"
@@ -67,7 +66,7 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 
 		Models:        func(context.Context) ([]tui.Choice, error) { return s.roster.choices(), nil },
 		Sessions:      func(context.Context) ([]tui.Session, error) { return shelf.sessions() },
-		Files:         func(ctx context.Context) ([]string, error) { return tool.Files(ctx, s.Cwd) },
+		Files:         s.files,
 		Branch:        func(context.Context) string { return branchOf(s.Cwd) },
 		Image:         clipboardImage,
 		Copy:          clipboard.TextWriter(),
@@ -96,8 +95,10 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		},
 
 		Templates: s.templates,
+		Mentions:  s.mentions,
 		Hooks:     s.listHooks,
 		Rules:     s.ruleFacts(e),
+		Servers:   func(context.Context) ([]tui.Item, error) { return s.listServers(e) },
 		Skills:    func(context.Context) ([]tui.Fact, error) { return s.skillFacts(e), nil },
 		Agents:    func(context.Context) ([]tui.Fact, error) { return profileFacts(s.lookAgain(e).Agents), nil },
 		Roles:     func() []tui.Fact { return profileFacts(s.taught().Roles) },
@@ -234,6 +235,9 @@ func (s *setup) trustFolder(e *engine.Engine) (string, error) {
 	s.hooks.Exchange(runner)
 	for _, n := range said {
 		e.Send(n)
+	}
+	if err := s.startServers(); err != nil {
+		return "", err
 	}
 	return folder + " is trusted from now on: its instructions, skills and rules count.", nil
 }

@@ -22,6 +22,7 @@ import (
 	"banyan/internal/jsonl"
 	"banyan/internal/llm"
 	"banyan/internal/llm/offline"
+	"banyan/internal/mcp"
 	"banyan/internal/permission"
 	"banyan/internal/result"
 	"banyan/internal/sandbox"
@@ -39,12 +40,15 @@ type setup struct {
 	settings     config.Settings
 	project      string // root of the project if it is trusted, else empty
 	roster       *roster
-	env          *tool.Env            // nil until the engine has begun
-	hooks        *hook.Link           // of a chat; without hooks until then
-	workspace    permission.Workspace // that rules are about; known once the engine has begun
-	hookProblems []string             // what is wrong with hooks; guarded by changing
-	host         *extension.Host      // nil where extensions are turned off
-	live         *engine.Config       // the engine's own, once it has begun
+	env          *tool.Env                // nil until the engine has begun
+	hooks        *hook.Link               // of a chat; without hooks until then
+	workspace    permission.Workspace     // that rules are about; known once the engine has begun
+	send         func(engine.Command)     // to the engine; nil until there is one
+	servers      atomic.Pointer[mcp.Host] // nil where there are none
+	temp         atomic.Value             // string: the folder of long results, once the engine has begun
+	hookProblems []string                 // what is wrong with hooks; guarded by changing
+	host         *extension.Host          // nil where extensions are turned off
+	live         *engine.Config           // the engine's own, once it has begun
 
 	library atomic.Pointer[skill.Library] // what agents are taught; nil until it is needed
 	role    *skill.Profile                // that the agent has; nil for none
@@ -171,7 +175,7 @@ func (s *setup) sayUntrusted(trust config.Trust) {
 	if err != nil {
 		return // it can never be trusted
 	}
-	for _, name := range append(slices.Clone(instructions.Names), ".banyan", ".agents", ".claude") {
+	for _, name := range append(slices.Clone(instructions.Names), ".banyan", ".agents", ".claude", ".mcp.json") {
 		if _, err := os.Lstat(filepath.Join(folder, name)); err == nil {
 			s.Notices = append(s.Notices, engine.Notice{Level: engine.Note, Text: fmt.Sprintf(
 				"%s is not trusted, so its %s has no effect. /trust changes that.", folder, name)})
@@ -246,7 +250,11 @@ func (s *setup) prepare(cfg *engine.Config) (err error) {
 	cfg.Hooks, cfg.Notices = s.withExtensions(s.hooks), append(cfg.Notices, said...)
 	told := s.reconfigured()
 	cfg.System, cfg.Instructions, cfg.Below, cfg.StreamRules = told.System, told.Instructions, told.Below, told.StreamRules
-	return nil
+	s.temp.Store(s.env.Temp())
+	if s.opts.print { // they were waited for
+		return nil
+	}
+	return s.startServers()
 }
 
 func (s *setup) tools() []tool.Tool {
@@ -266,11 +274,14 @@ func (s *setup) toolNames() []string {
 	if s.live.Tasks != nil {
 		names = append(names, "task")
 	}
+	if host := s.servers.Load(); host != nil {
+		names = append(names, host.ToolNames()...)
+	}
 	return names
 }
 
-// Close ends extensions and hooks, and gives back what the tools held, temporary files and
-// background jobs, and what the store holds.
+// Close ends extensions, hooks and MCP servers, and gives back what the tools held,
+// temporary files and background jobs, and what the store holds.
 func (s *setup) Close() error {
 	if s.host != nil {
 		s.host.Close()
@@ -278,6 +289,7 @@ func (s *setup) Close() error {
 	if s.hooks != nil {
 		s.hooks.Close()
 	}
+	s.endServers()
 	var err error
 	if s.env != nil {
 		err = s.env.Close()

@@ -168,7 +168,7 @@ var globLiteral = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`
 func (s *setup) expand(ctx context.Context, text string) (engine.Submit, error) {
 	name, args, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
 	if !strings.HasPrefix(text, "/") {
-		return engine.Submit{Text: text}, nil
+		return s.withMentions(ctx, text)
 	}
 	for _, t := range s.templates() {
 		if t.Name == name {
@@ -233,7 +233,7 @@ func (s *setup) templates() []tui.Template {
 			return skillPrompt(found, args)
 		}})
 	}
-	return all
+	return append(all, s.serverPrompts()...)
 }
 
 // skillFacts are what /skills shows.

@@ -120,6 +120,21 @@ func (h *Host) Wait(ctx context.Context) {
 	}
 }
 
+// Follow waits until a server has come to something that it had not at a time,
+// after an order, or ctx is done.
+func (h *Host) Follow(ctx context.Context, name string, since time.Time) {
+	r, err := h.runner(name)
+	for err == nil && ctx.Err() == nil {
+		if s := r.state.Load(); s.Phase.settled() && s.Since.After(since) {
+			return
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+}
+
 func (h *Host) runner(name string) (*runner, error) {
 	all := *h.runners.Load()
 	for _, r := range all {

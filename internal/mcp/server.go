@@ -236,6 +236,23 @@ func (s Server) What() string {
 // Approve says yes to a server of a project as it stands in its file.
 func (s Server) Approve(trust config.Trust) error { return trust.Approve(s.item()) }
 
+// AsItStands is the state of a server that is not started: as its file has it,
+// and as it is approved.
+func (s Server) AsItStands(trust config.Trust) State {
+	state := State{Server: s}
+	switch {
+	case s.Disabled:
+		state.Phase = Disabled
+	case s.Problem != "":
+		state.Phase, state.Why = Skipped, s.Problem
+	case s.Folder != "":
+		if a, err := trust.Approved(s.item()); err != nil || !a.OK {
+			state.Phase, state.Asks, state.Before = Unapproved, s.text, a.Before
+		}
+	}
+	return state
+}
+
 // same: what runs is not changed by going from one to the other.
 func (s Server) same(other Server) bool {
 	a, errA := json.Marshal(s)

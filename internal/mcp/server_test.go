@@ -141,7 +141,9 @@ func TestSchemas(t *testing.T) {
 		{map[string]any{}, `{"properties":{},"type":"object"}`, false},
 		{map[string]any{"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": map[string]any{"a": map[string]any{"type": "string"}}}, `{"properties":{"a":{"type":"string"}},"type":"object"}`, false},
 		{map[string]any{"type": "array"}, `{"type":"object","properties":{}}`, true},
-		{map[string]any{"type": "object", "$ref": "https://example.com/x.json"}, `{"type":"object","properties":{}}`, true},
+		{map[string]any{"type": "object", "$ref": "https://example.com/x.json"}, `{"properties":{},"type":"object"}`, true},
+		{map[string]any{"type": "object", "properties": map[string]any{"a": map[string]any{"$ref": "https://example.com/x.json"}}}, `{"type":"object","properties":{}}`, true},
+		{map[string]any{"type": "object", "oneOf": []any{map[string]any{"required": []any{"a"}}}}, `{"properties":{},"type":"object"}`, true},
 	} {
 		got, note := schemaOf(c.theirs)
 		if string(got) != c.want || (note != "") != c.told {

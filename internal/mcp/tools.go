@@ -159,8 +159,21 @@ func schemaOf(theirs any) (schema json.RawMessage, note string) {
 	if err != nil {
 		return json.RawMessage(anything), ""
 	}
-	if fields["type"] != "object" || tool.CheckSchema(text) != nil {
-		return json.RawMessage(anything), "\n\nIts arguments: " + string(text)
+	inWords := "\n\nIts arguments: " + string(text)
+	// Some providers take none of these at the outermost place.
+	for _, key := range []string{"anyOf", "oneOf", "allOf", "enum", "const", "not", "if", "then", "else", "$ref"} {
+		if _, has := fields[key]; has {
+			delete(fields, key)
+			note = inWords
+		}
 	}
-	return text, ""
+	if note != "" {
+		if text, err = json.Marshal(fields); err != nil {
+			return json.RawMessage(anything), inWords
+		}
+	}
+	if fields["type"] != "object" || tool.CheckSchema(text) != nil {
+		return json.RawMessage(anything), inWords
+	}
+	return text, note
 }

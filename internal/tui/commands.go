@@ -62,6 +62,7 @@ func commands() []command {
 		{name: "mode", args: "[name]", help: "the mode of this branch: plan, or one of an extension; none leaves it", complete: modeNames, run: (*Model).setMode},
 		{name: "trust", help: "let this folder's own instructions and settings count", run: (*Model).trust},
 		{name: "skills", help: "skills and prompts, where they are from, and which are not used and why", run: (*Model).showSkills},
+		{name: "mcp", help: "MCP servers: their state, tools and logs; approve, start again, disable, log in", run: (*Model).showServers},
 		{name: "hooks", help: "commands that run when something happens: where they are from, how they did; approve them", run: (*Model).showHooks},
 		{name: "rules", help: "what is watched for in what the model writes, and what was added on this branch", run: (*Model).showRules},
 		{name: "role", args: "[name]", help: "give the agent a role; none takes it away", complete: roleNames, run: (*Model).setRole},

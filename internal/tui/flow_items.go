@@ -96,3 +96,8 @@ func (m *Model) pageText(title, text string) {
 func (m *Model) showHooks(string) tea.Cmd {
 	return m.askItems("Hooks", "There are no hooks; docs/hooks.md says how to write some", m.opts.Hooks)
 }
+
+// showServers lists the MCP servers.
+func (m *Model) showServers(string) tea.Cmd {
+	return m.askItems("MCP servers", "There are no MCP servers; agent mcp add, or docs/mcp.md, says how to have some", m.opts.Servers)
+}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"strings"
 
 	"banyan/internal/engine"
@@ -31,9 +32,52 @@ func (m *Model) submit(followUp bool) tea.Cmd {
 	if run, ok := shellCommand(text); ok {
 		m.opts.Engine.Send(run)
 	} else {
-		m.opts.Engine.Send(engine.Submit{Text: text, Images: images, FollowUp: followUp})
+		return tea.Batch(m.sendPrompt(engine.Submit{Text: text, Images: images, FollowUp: followUp}), m.remember(text))
 	}
 	return m.remember(text)
+}
+
+// sendPrompt sends a prompt, with what it names.
+func (m *Model) sendPrompt(prompt engine.Submit) tea.Cmd {
+	var read func(context.Context) (*engine.Expansion, error)
+	if m.opts.Mentions != nil {
+		read = m.opts.Mentions(prompt.Text)
+	}
+	if read == nil {
+		m.opts.Engine.Send(prompt)
+		return nil
+	}
+	return func() tea.Msg {
+		stands, err := read(context.Background())
+		if err != nil {
+			return unsentMsg{prompt, err}
+		}
+		prompt.Stands = stands
+		return sendMsg(prompt)
+	}
+}
+
+// sendMsg is a prompt whose mentions were read.
+type sendMsg engine.Submit
+
+func (msg sendMsg) apply(m *Model) tea.Cmd {
+	m.opts.Engine.Send(engine.Submit(msg))
+	return nil
+}
+
+// unsentMsg is a prompt that names what cannot be had. It goes back to the
+// editor, unless something else is there by now; the history has it, too.
+type unsentMsg struct {
+	prompt engine.Submit
+	err    error
+}
+
+func (msg unsentMsg) apply(m *Model) tea.Cmd {
+	m.say(engine.Failure, "The prompt was not sent: "+msg.err.Error())
+	if text, images := m.editor.Value(); text != "" || len(images) > 0 {
+		return nil
+	}
+	return m.editor.SetValue(msg.prompt.Text, msg.prompt.Images)
 }
 
 // slash takes "/name args" apart. A path is not a command.

@@ -50,8 +50,12 @@ type Options struct {
 	Agents    func(context.Context) ([]Fact, error)                  // of /agents
 	Roles     func() []Fact                                          // of /role; asked at once
 	Hooks     func(context.Context) ([]Item, error)                  // of /hooks
+	Servers   func(context.Context) ([]Item, error)                  // of /mcp
 	Rules     func(context.Context) ([]Fact, error)                  // of /rules
 	SetRole   func(ctx context.Context, name string) (string, error) // empty name: none; says what was done
+	// Mentions says how to get what a prompt names, such as @server:resource; nil
+	// if it names nothing. It is asked at once, what it gives is not.
+	Mentions func(prompt string) func(context.Context) (*engine.Expansion, error)
 
 	DeleteSession func(ctx context.Context, path string) error       // to the trash
 	RenameSession func(ctx context.Context, path, name string) error // empty name: none; never of the open one

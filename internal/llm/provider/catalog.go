@@ -63,7 +63,7 @@ func Open(c Config) *Catalog {
 
 func (c *Catalog) read(dir string) {
 	var err error
-	if c.credentials, err = LoadCredentials(filepath.Join(dir, "credentials.json")); err != nil {
+	if c.credentials, err = LoadCredentials(CredentialsFile(dir)); err != nil {
 		c.problems = append(c.problems, err)
 	}
 	if text := c.credentials.Exposed(); text != "" {

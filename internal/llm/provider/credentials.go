@@ -40,6 +40,9 @@ type credential struct {
 	Keyring bool   `json:"keyring,omitempty"`
 }
 
+// CredentialsFile is where they are in the folder of the user's configuration.
+func CredentialsFile(dir string) string { return filepath.Join(dir, "credentials.json") }
+
 // LoadCredentials reads a file; one that does not exist is empty.
 func LoadCredentials(path string) (*Credentials, error) {
 	c := &Credentials{path: path}
@@ -78,6 +81,9 @@ func (c *Credentials) Has(provider string) bool {
 	_, ok := (*c.entries.Load())[provider]
 	return ok
 }
+
+// Secret is what is kept under a name that is no provider's; empty for nothing.
+func (c *Credentials) Secret(name string) (string, error) { return c.key(name) }
 
 // key is what is kept of a provider: a key, a command, or a variable.
 func (c *Credentials) key(provider string) (string, error) {
