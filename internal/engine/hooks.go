@@ -93,10 +93,10 @@ func (e *Engine) consult(ctx context.Context, o Occasion) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", o.Name(), err)
+	if err != nil && !errors.Is(err, ErrVetoed) { // who vetoes says why in their own words
+		err = fmt.Errorf("%s: %w", o.Name(), err)
 	}
-	return nil
+	return err
 }
 
 // tell tells the hooks, in the owner's goroutine.

@@ -12,7 +12,8 @@ import (
 // answer it is.
 const headBytes = 4096
 
-// lines reads lines of at most max bytes. Of a longer one only the head is kept.
+// lines reads lines of at most max bytes, their ends included. Of a longer one only
+// the head is kept.
 type lines struct {
 	r   *bufio.Reader
 	max int
