@@ -108,7 +108,7 @@ func (m *Model) facts(title string, facts []fact) {
 				continue
 			}
 			name := fmt.Sprintf("  %-*s  ", widest, f.name)
-			for i, part := range rich.Hard([]rich.Span{rich.Chrome(inert.Line(f.value), th.Text)}, w-widest-5) {
+			for i, part := range rich.Wrap([]rich.Span{rich.Chrome(inert.Line(f.value), th.Text)}, w-widest-5) {
 				if i > 0 {
 					name = fmt.Sprintf("  %-*s  ", widest, "")
 				}

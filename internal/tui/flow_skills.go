@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"banyan/internal/tui/editor"
 
@@ -25,7 +26,7 @@ func (msg factsMsg) apply(m *Model) tea.Cmd {
 
 func (m *Model) showFacts(title string, all []Fact) {
 	if len(all) == 0 {
-		m.refuse("There are none")
+		m.refuse("There are no " + strings.ToLower(title))
 		return
 	}
 	facts := make([]fact, len(all))
@@ -38,7 +39,7 @@ func (m *Model) showFacts(title string, all []Fact) {
 // askFacts shows a page of facts when they are known.
 func (m *Model) askFacts(title string, ask func(context.Context) ([]Fact, error)) tea.Cmd {
 	if ask == nil {
-		m.refuse("There are none")
+		m.refuse("There are no " + strings.ToLower(title))
 		return nil
 	}
 	return func() tea.Msg {

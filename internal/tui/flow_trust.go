@@ -24,6 +24,6 @@ func (m *Model) trust(string) tea.Cmd {
 		}
 	}}
 	no := way{text: "No", run: func() tea.Cmd { return nil }}
-	m.choose("Its AGENTS.md and settings will be told to the model. Do you trust who wrote it?", no, yes)
+	m.choose("Do you trust who wrote this folder? Its AGENTS.md and settings will be told to the model.", no, yes)
 	return nil
 }

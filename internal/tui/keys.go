@@ -94,6 +94,16 @@ type press struct {
 // twice is how soon the same key has to follow to count as a second press.
 const twice = time.Second
 
+// pressed takes a key. Two Esc that arrive together, as over a slow line, read
+// as one with Alt: they are two all the same.
+func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
+	if msg.Code != tea.KeyEscape || msg.Mod != tea.ModAlt {
+		return m.key(msg)
+	}
+	msg.Mod = 0
+	return tea.Batch(m.key(msg), m.key(msg))
+}
+
 // key goes to the overlay on top, else through the table, else to the editor.
 func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	m.notice = notice{}

@@ -16,6 +16,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
+// noticeRows is how many rows a notice may take.
+const noticeRows = 3
+
 // notice is a short word to the user about what a key just did. The next key
 // takes it away.
 type notice struct {
@@ -48,7 +51,7 @@ const queueRows = 3
 // there is room, the prompts that wait, and one line for what goes on. There is
 // always that line, so that nothing moves when something begins.
 func (m *Model) status() []string {
-	rows := slices.Concat(m.widgets(), m.waiting(), []string{m.activity()})
+	rows := slices.Concat(m.widgets(), m.waiting(), m.activity())
 	if m.height >= airyFrom {
 		rows = append([]string{""}, rows...)
 	}
@@ -75,36 +78,61 @@ func (m *Model) waiting() []string {
 	return rows
 }
 
-// activity is one line: the notice if there is one, else what runs; at its
+// activity is the notice if there is one, else one line of what runs; at its
 // right what is out of sight.
-func (m *Model) activity() string {
-	var left []rich.Span
-	switch {
-	case m.notice.text != "":
-		left = m.noticeSpans()
-	case m.tasks.view != nil:
-		left = m.taskSpans()
-	case m.retry != nil:
-		left = m.retrySpans()
-	case m.running != nil && m.asking():
-		left = []rich.Span{rich.Chrome("● ", m.theme.Warning), rich.Chrome("Waiting for your answer", m.theme.Text)}
-	case m.running != nil:
-		left = m.runningSpans()
-	case m.chord != "":
-		left = []rich.Span{rich.Chrome("  "+keymap.Title(m.chord)+" …", m.theme.Dim)}
-	}
+func (m *Model) activity() []string {
 	right := m.outOfSight()
-	left = rich.Truncate(left, m.width-rich.LineWidth(right)-1)
-	gap := m.width - rich.LineWidth(left) - rich.LineWidth(right)
+	room := m.width - rich.LineWidth(right) - 1
+	if m.notice.text != "" {
+		lines := m.noticeLines(room)
+		rows := make([]string, 0, len(lines))
+		for _, line := range lines[:len(lines)-1] {
+			rows = append(rows, rich.Draw(line).Text)
+		}
+		return append(rows, m.beside(lines[len(lines)-1], right))
+	}
+	return []string{m.beside(rich.Truncate(m.happening(), room), right)}
+}
+
+// beside is a line with something at its right end.
+func (m *Model) beside(left, right []rich.Span) string {
 	if len(right) > 0 {
+		gap := m.width - rich.LineWidth(left) - rich.LineWidth(right)
 		left = append(append(left, rich.Chrome(strings.Repeat(" ", max(0, gap)), theme.Style{})), right...)
 	}
 	return rich.Draw(left).Text
 }
 
+// happening is what runs, or what is waited for.
+func (m *Model) happening() []rich.Span {
+	switch {
+	case m.tasks.view != nil:
+		return m.taskSpans()
+	case m.retry != nil:
+		return m.retrySpans()
+	case m.running != nil && m.asking():
+		return []rich.Span{rich.Chrome("● ", m.theme.Warning), rich.Chrome("Waiting for your answer", m.theme.Text)}
+	case m.running != nil:
+		return m.runningSpans()
+	case m.chord != "":
+		return []rich.Span{rich.Chrome("  "+keymap.Title(m.chord)+" …", m.theme.Dim)}
+	}
+	return nil
+}
+
+// noticeLines is the notice broken into a few lines.
+func (m *Model) noticeLines(w int) [][]rich.Span {
+	margin, text := m.noticeSpans()[:1], m.noticeSpans()[1:]
+	lines := rich.WrapTo(text, w-2, noticeRows)
+	for i, line := range lines {
+		lines[i] = append(slices.Clone(margin), line...)
+	}
+	return lines
+}
+
 func (m *Model) noticeSpans() []rich.Span {
 	style := [...]theme.Style{engine.Note: m.theme.Dim, engine.Warning: m.theme.Warning, engine.Failure: m.theme.Failure}[m.notice.level]
-	return []rich.Span{rich.Chrome("  "+inert.Line(m.notice.text), style)}
+	return []rich.Span{rich.Chrome("  ", style), rich.Chrome(inert.Line(m.notice.text), style)}
 }
 
 func (m *Model) runningSpans() []rich.Span {

@@ -118,6 +118,19 @@ func TestErrorsAreSaid(t *testing.T) {
 	d.Sees("no route to host")
 }
 
+// A notice is read to its end, on small screens too.
+func TestLongNoticesAreWhole(t *testing.T) {
+	d := tuitest.New(t).Open().Resize(60, 16)
+	run(d, "/thinking "+strings.Repeat("very ", 12)).Sees("There is no thinking level very", "  high, xhigh")
+	d.Press("x").Misses("xhigh")
+}
+
+// Over a slow line two Esc may arrive as one read, which says Alt+Esc.
+func TestTwoEscInOneRead(t *testing.T) {
+	d := tuitest.New(t).Open()
+	d.Type("a draft").Send(tea.KeyPressMsg{Code: tea.KeyEscape, Mod: tea.ModAlt}).Misses("a draft")
+}
+
 // What the answer itself says is not said again below it.
 func TestAnErrorIsSaidOnce(t *testing.T) {
 	d := tuitest.New(t).Open()

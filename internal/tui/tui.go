@@ -210,7 +210,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 		m.pictures.over, m.pictures.next = nil, nil // the screen is drawn anew
 	case tea.KeyPressMsg:
-		cmd = m.key(msg)
+		cmd = m.pressed(msg)
 	case tea.PasteMsg:
 		cmd = m.paste(msg)
 	case tea.MouseMsg:

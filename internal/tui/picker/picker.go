@@ -76,12 +76,14 @@ type Model struct {
 	cursor  int // in matches
 	page    int // rows that were last offered, for paging
 	airy    bool
+	heads   int // rows of the title
+	feet    int // rows of keys
 	done    bool
 }
 
 // New opens a list.
 func New(o Options, th theme.Theme) *Model {
-	m := &Model{opts: o, theme: th, keys: keymap.New(Bindings(), o.Keys), query: o.Query, page: 10}
+	m := &Model{opts: o, theme: th, keys: keymap.New(Bindings(), o.Keys), query: o.Query, page: 10, heads: 1, feet: 1}
 	m.SetItems(o.Items, o.Cursor)
 	return m
 }
@@ -250,21 +252,26 @@ func (it Item) text() string {
 // airyFrom is the room from which on there are blank rows around the items.
 const airyFrom = 12
 
-// around is the number of rows that are not items.
+// around is the number of rows that are not items: with the filter's.
 func (m *Model) around() int {
+	n := m.heads + 1 + m.feet
 	if m.airy {
-		return 5
+		n += 2
 	}
-	return 3
+	return n
 }
 
 // itemsAt is the row where the items begin.
-func (m *Model) itemsAt() int { return (m.around() + 1) / 2 }
+func (m *Model) itemsAt() int { return m.around() - m.feet - (m.around()-m.heads-m.feet)/2 }
 
 // Height is how many rows the list wants, of at most limit. It does not change
 // with the filter, so that nothing moves while one types.
-func (m *Model) Height(_, limit int) int {
+func (m *Model) Height(w, limit int) int {
 	m.airy = limit >= airyFrom
+	m.heads, m.feet = 1, 1
+	if m.airy {
+		m.heads, m.feet = len(m.title(w, 2)), min(2, len(m.hints(w)))
+	}
 	h := min(max(len(m.opts.Items), 1)+m.around(), limit)
 	m.page = max(1, h-m.around())
 	return h
@@ -277,11 +284,13 @@ func (m *Model) Stretch(h int) int {
 }
 
 // Cursor is the caret's cell: at the end of the filter.
-func (m *Model) Cursor() (x, y int, ok bool) { return 2 + rich.Width(inert.Line(m.query)), 1, true }
+func (m *Model) Cursor() (x, y int, ok bool) {
+	return 2 + rich.Width(inert.Line(m.query)), m.heads, true
+}
 
 // View draws the list in exactly h rows of at most w cells.
 func (m *Model) View(w, h int) string {
-	lines := []string{m.head(w), m.filterLine(w)}
+	lines := append(m.head(w), m.filterLine(w))
 	if m.airy {
 		lines = append(lines, "")
 	}
@@ -294,10 +303,10 @@ func (m *Model) View(w, h int) string {
 	if len(m.matches) == 0 {
 		lines = append(lines, m.theme.Dim.Paint(rich.TruncateText("  "+m.nothing(), w)))
 	}
-	for len(lines) < h-1 {
+	for len(lines) < h-m.feet {
 		lines = append(lines, "")
 	}
-	return strings.Join(append(lines[:max(0, h-1)], m.foot(w)), "\n")
+	return strings.Join(append(lines[:max(0, h-m.feet)], m.foot(w)...), "\n")
 }
 
 // top is the match in the first of a number of rows: the cursor stays in the middle.
@@ -318,25 +327,66 @@ func (m *Model) filterLine(w int) string {
 	return "  " + m.theme.Text.Paint(rich.TruncateText(inert.Line(m.query), w-2))
 }
 
-func (m *Model) head(w int) string {
+// head is the title, in as many rows as it has, and at its right how many items
+// there are.
+func (m *Model) head(w int) []string {
+	count := m.count()
+	var rows []string
+	for i, line := range m.title(w, m.heads) {
+		text := rich.Draw(rich.Truncate(line, max(1, w-len(count)-2))).Text
+		if i == 0 {
+			gap := max(1, w-2-rich.LineWidth(line)-len(count))
+			text += strings.Repeat(" ", gap) + m.theme.Faint.Paint(count)
+		}
+		rows = append(rows, text)
+	}
+	return rows
+}
+
+// title are the lines of the title, beside which the count has room.
+func (m *Model) title(w, rows int) [][]rich.Span {
+	text := []rich.Span{rich.Chrome(inert.Line(m.opts.Title), m.theme.Title)}
+	lines := rich.WrapTo(text, w-len(m.count())-5, rows)
+	for i := range lines {
+		lines[i] = append([]rich.Span{rich.Chrome("  ", m.theme.Title)}, lines[i]...)
+	}
+	return lines
+}
+
+func (m *Model) count() string {
 	count := strconv.Itoa(len(m.matches))
 	if len(m.matches) != len(m.opts.Items) {
 		count += " of " + strconv.Itoa(len(m.opts.Items))
 	}
-	room := w - 2 // a margin at the right
-	title := rich.TruncateText("  "+inert.Line(m.opts.Title), room-len(count)-1)
-	gap := max(1, room-rich.Width(title)-len(count))
-	return m.theme.Title.Paint(title) + strings.Repeat(" ", gap) + m.theme.Faint.Paint(count)
+	return count
 }
 
-// foot are the keys.
-func (m *Model) foot(w int) string {
-	var line []rich.Span
+// foot are the keys, in as many rows as they have.
+func (m *Model) foot(w int) []string {
+	hints := m.hints(w)
+	if len(hints) > m.feet {
+		hints = append(hints[:m.feet-1:m.feet-1], slices.Concat(hints[m.feet-1:]...))
+	}
+	var rows []string
+	for _, line := range hints {
+		rows = append(rows, rich.Draw(rich.Truncate(line, w)).Text)
+	}
+	return rows
+}
+
+// hints are the lines of keys; what a key does stands beside it.
+func (m *Model) hints(w int) [][]rich.Span {
+	lines := [][]rich.Span{nil}
 	hint := func(key, help string) {
 		if key == "" {
 			return
 		}
-		line = append(line, rich.Chrome("  "+keymap.Title(key), m.theme.Key), rich.Chrome(" "+help, m.theme.Hint))
+		pair := []rich.Span{rich.Chrome("  "+keymap.Title(key), m.theme.Key), rich.Chrome(" "+help, m.theme.Hint)}
+		last := len(lines) - 1
+		if len(lines[last]) > 0 && rich.LineWidth(lines[last])+rich.LineWidth(pair) > w {
+			lines, last = append(lines, nil), last+1
+		}
+		lines[last] = append(lines[last], pair...)
 	}
 	hint(m.keys.Key("picker.choose"), "chooses")
 	for _, a := range m.opts.Actions {
@@ -346,7 +396,7 @@ func (m *Model) foot(w int) string {
 		hint(h[0], h[1])
 	}
 	hint(m.keys.Key("picker.close"), "closes")
-	return rich.Draw(rich.Truncate(line, w)).Text
+	return lines
 }
 
 // column is the width of the titles that are seen, so that details stand below
@@ -387,8 +437,10 @@ func (m *Model) row(i, w, titles int) string {
 		title = append([]rich.Span{rich.Chrome(inert.Line(it.Lead), m.theme.Faint.On(below))}, title...)
 	}
 	if it.Detail != "" {
+		detail, room := inert.Line(it.Detail), w-rich.LineWidth(line)-2
+		title = rich.Truncate(title, max(w*7/10, room-rich.Width(detail))) // some of both is seen
 		gap := max(0, titles-rich.LineWidth(title)) + 2
-		title = append(title, rich.Chrome(strings.Repeat(" ", gap)+inert.Line(it.Detail), m.theme.Dim.On(below)))
+		title = append(title, rich.Chrome(strings.Repeat(" ", gap)+detail, m.theme.Dim.On(below)))
 	}
 	line = append(line, title...)
 	line = rich.Truncate(line, w)

@@ -86,6 +86,25 @@ func TestItemsMayComeLater(t *testing.T) {
 	}
 }
 
+// Nothing that is to be read is cut while there are rows for it: a question, the
+// keys, and what stands beside a long title.
+func TestLongTextsHaveRoom(t *testing.T) {
+	m := picker.New(picker.Options{
+		Title: "Do you trust who wrote this folder? What it says will be told to the model.",
+		Items: []picker.Item{{Title: strings.Repeat("long ", 20), Detail: "2m ago"}},
+		Hints: [][2]string{{"ctrl+s", "sorts them all"}, {"ctrl+r", "renames"}, {"ctrl+d", "deletes"}},
+	}, theme.Theme{})
+	view := ansi.Strip(m.View(60, m.Height(60, 20)))
+	for _, want := range []string{"told to the model.", "2m ago", "Esc closes"} {
+		if !strings.Contains(view, want) {
+			t.Errorf("no %q in\n%s", want, view)
+		}
+	}
+	if x, y, _ := m.Cursor(); x != 2 || !strings.HasPrefix(strings.Split(view, "\n")[y], "  type to filter") {
+		t.Errorf("the caret is at %d, %d, not at the filter:\n%s", x, y, view)
+	}
+}
+
 // Whatever is typed, exactly h rows come out, none too wide, and the item under
 // the cursor is among them.
 func TestViewFits(t *testing.T) {
@@ -94,9 +113,12 @@ func TestViewFits(t *testing.T) {
 		items = append(items, picker.Item{Title: fmt.Sprintf("item %d 世界 \x1b[31m", i), Detail: "detail", Mark: "•"})
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		m := picker.New(picker.Options{Title: "A title that is rather long", Items: items}, theme.Must("dark", theme.TrueColor))
+		m := picker.New(picker.Options{Title: "A title that is rather long, as a question may be: more than a row of it", Items: items}, theme.Must("dark", theme.TrueColor))
 		press(m, rapid.SliceOfN(rapid.SampledFrom([]string{"up", "down", "pgdown", "home", "end", "1", "世", "backspace"}), 0, 20).Draw(t, "keys")...)
 		w, h := rapid.IntRange(10, 80).Draw(t, "w"), rapid.IntRange(1, 20).Draw(t, "h")
+		if rapid.Bool().Draw(t, "sized") {
+			m.Height(w, h)
+		}
 		view := m.View(w, h)
 		lines := strings.Split(view, "\n")
 		if len(lines) != h {

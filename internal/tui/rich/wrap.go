@@ -30,6 +30,19 @@ func Wrap(line []Span, width int) [][]Span {
 	return w.finish()
 }
 
+// WrapTo is [Wrap] into at most a number of rows, the last of which ends in … if
+// there is more.
+func WrapTo(line []Span, width, rows int) [][]Span {
+	lines := Wrap(line, width)
+	if len(lines) <= rows {
+		return lines
+	}
+	last := lines[rows-1]
+	style := last[len(last)-1].Style
+	lines[rows-1] = append(Truncate(last, width-1), Chrome("…", style))
+	return lines[:rows]
+}
+
 // wrapper collects words until a place where the line may be broken.
 type wrapper struct {
 	width   int
