@@ -43,7 +43,7 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 			return err
 		}
 	}
-	s.hooks.Start(func(n engine.Notice) { e.Send(n) })
+	s.hooks.Start(e.Send)
 	s.beginExtensions(e)
 	ctx := cmd.Context()
 	var interrupts <-chan os.Signal

@@ -18,7 +18,8 @@ type Hook struct {
 	Command string   // for bash; a program's name if Args are given
 	Args    []string // nil: Command is for bash
 	Timeout time.Duration
-	Async   bool // nobody waits for it, and it decides nothing
+	Async   bool   // nobody waits for it, and it decides nothing
+	Status  string // what the user is told while it runs; empty for its command
 	Source  Source
 
 	matches func(names []string) bool
@@ -70,6 +71,7 @@ type wireHook struct {
 	Async   bool     `json:"async"`
 	If      string   `json:"if"`
 	Shell   string   `json:"shell"`
+	Status  string   `json:"statusMessage"`
 }
 
 // Parse reads the value of "hooks" in a file of settings. What is wrong in it is
@@ -141,7 +143,7 @@ func one(ev event, match string, raw json.RawMessage) (Hook, error) {
 		return Hook{}, err
 	}
 	return Hook{
-		Event: ev.name, Matcher: match, If: w.If, Command: w.Command, Args: w.Args, Async: w.Async,
+		Event: ev.name, Matcher: match, If: w.If, Command: w.Command, Args: w.Args, Async: w.Async, Status: w.Status,
 		Timeout: cmp.Or(time.Duration(w.Timeout*float64(time.Second)), ev.timeout()), matches: test,
 	}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"banyan/internal/agent"
 	"banyan/internal/engine"
@@ -19,7 +20,7 @@ type Link struct {
 	// Alone: nobody sits at a screen.
 	alone  bool
 	runner atomic.Pointer[Runner]
-	send   func(engine.Notice) // set before the engine runs
+	send   func(engine.Command) // set before the engine runs
 	facts  atomic.Pointer[facts]
 	begun  atomic.Pointer[begun]
 	halt   atomic.Pointer[string] // why the turn is to end; nil where it is not
@@ -63,14 +64,15 @@ const mostStops = 8
 
 // NewLink makes a link of a runner; alone says that nobody sits at a screen.
 func NewLink(r *Runner, alone bool) *Link {
-	l := &Link{alone: alone, calls: map[string]called{}, send: func(engine.Notice) {}}
+	l := &Link{alone: alone, calls: map[string]called{}, send: func(engine.Command) {}}
 	l.runner.Store(r)
 	l.facts.Store(&facts{})
 	return l
 }
 
-// Start says where notices go. It is called once, before the engine runs.
-func (l *Link) Start(send func(engine.Notice)) { l.send = send }
+// Start says where what the user is to know goes. It is called once, before the
+// engine runs.
+func (l *Link) Start(send func(engine.Command)) { l.send = send }
 
 // Runner is what runs hooks now.
 func (l *Link) Runner() *Runner { return l.runner.Load() }
@@ -219,9 +221,26 @@ func (l *Link) input(event string, set func(*Input)) Input {
 	return in
 }
 
-// run runs the hooks of an event and tells the user what they are to know.
+// patience is how long hooks are waited for without a word.
+const patience = 300 * time.Millisecond
+
+// panel is what the footer says meanwhile.
+const panel = "hooks"
+
+// run runs the hooks of an event and tells the user what they are to know: also
+// which are waited for, where that takes a while.
 func (l *Link) run(ctx context.Context, in Input) Outcome {
-	said := l.Runner().Run(ctx, in)
+	r := l.Runner()
+	shown := make(chan struct{})
+	waiting := time.AfterFunc(patience, func() {
+		defer close(shown)
+		l.send(engine.Panel{From: panel, Status: r.status(in)})
+	})
+	said := r.Run(ctx, in)
+	if !waiting.Stop() {
+		<-shown
+		l.send(engine.Panel{From: panel})
+	}
 	for _, f := range said.Faults {
 		l.send(engine.Notice{Level: engine.Warning, Text: f.String()})
 	}

@@ -68,7 +68,7 @@ func newChat(t *testing.T, hooks []string, turns ...llmtest.Turn) *chat {
 			return session.New(filepath.Join(w.dir, "..", "sessions"), w.dir, session.Options{})
 		},
 	})
-	c.link.Start(func(n engine.Notice) { c.engine.Send(n) })
+	c.link.Start(c.engine.Send)
 	go c.engine.Run(context.Background())
 	t.Cleanup(func() { c.close(); c.link.Close(); env.Close() })
 	return c
@@ -190,6 +190,19 @@ func TestPromptAndStart(t *testing.T) {
 			t.Errorf("%s: %s", file, got)
 		}
 	}
+}
+
+func TestTheUserIsToldWhichHookIsWaitedFor(t *testing.T) {
+	c := newChat(t, []string{UserPromptSubmit, "while [ ! -e go ]; do sleep 0.02; done"}, llmtest.Text("hello"))
+	c.engine.Send(engine.Submit{Text: "hi"})
+	if p := until[engine.Panel](c); !strings.Contains(p.Status, "hook while") {
+		t.Errorf("the footer says %q", p.Status)
+	}
+	c.write("go", "")
+	if p := until[engine.Panel](c); p.Status != "" {
+		t.Errorf("the footer still says %q", p.Status)
+	}
+	until[engine.Finished](c)
 }
 
 // What a hook says to a call, what the rules say, and what comes of both.

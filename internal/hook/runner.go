@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -73,6 +74,18 @@ func (r *Runner) Close() {
 // beside runs something that nobody waits for but Close, which ends it.
 func (r *Runner) beside(do func(context.Context)) {
 	r.background.Go(func() { do(r.ending) })
+}
+
+// status is what the user is told of hooks that take a while: what the first of
+// them says of itself, or its command.
+func (r *Runner) status(in Input) string {
+	ev, _ := known(in.Event)
+	for _, s := range r.states {
+		if s.about(ev, in) && !s.Async {
+			return cmp.Or(s.Status, "hook "+cut(s.Command, 40))
+		}
+	}
+	return "hooks of " + in.Event
 }
 
 // Hears says whether there is a hook of an event.
