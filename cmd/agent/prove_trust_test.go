@@ -55,6 +55,7 @@ func TestNothingHappensBeforeTrust(t *testing.T) {
 		{"session", "list"},
 		{"permissions", "test", "make"},
 		{"hooks"},
+		{"mcp", "test"},
 		{"stats"},
 	} {
 		h := newHome(t)
@@ -91,7 +92,7 @@ func TestNothingHappensBeforeTrust(t *testing.T) {
 			t.Errorf("agent %v: what an untrusted folder says is in %v", args, sessions)
 		}
 	}
-	t.Logf("hostile repository: %d starts of processes in 10 ways to begin, 0 of the repository", starts)
+	t.Logf("hostile repository: %d starts of processes in 11 ways to begin, 0 of the repository", starts)
 }
 
 // runTraced runs a command to its end; a screen is left as soon as it is there.
