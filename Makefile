@@ -16,6 +16,8 @@ build: ## bin/agent, stripped
 
 test: ## all tests
 	$(GO) test $(RACE) ./...
+	@command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || \
+	  echo "PostgreSQL is not installed (Debian: apt-get install postgresql), so the tests that need a server were left out."
 
 check: ## format, vet, staticcheck, tidy, generated docs, import rules
 	@out=$$($(TOOL) gofumpt -l cmd internal); [ -z "$$out" ] || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }

@@ -26,7 +26,7 @@ type Record struct {
 // which is not changed. The cache folder is as for [Open].
 func Records(ctx context.Context, path, cacheDir string) ([]Record, error) {
 	lite := &sqlite{cache: cacheDir}
-	load.Do(lite.load)
+	lite.load()
 	name := url.URL{Scheme: "file", Path: filepath.ToSlash(path), OmitHost: true, RawQuery: "mode=ro&_pragma=busy_timeout(1500)"}
 	db, err := driver.Open(name.String())
 	if err != nil {

@@ -58,6 +58,8 @@ func openPostgres(text string) (*Store, error) {
 	return &Store{dialect: &postgres{config}, name: "postgres://" + where + "/" + config.Database}, nil
 }
 
+func (d *postgres) load() {}
+
 func (d *postgres) schema() schema {
 	return schema{goose.DialectPostgres, "postgres", `SELECT to_regclass('` + versions + `') IS NULL`}
 }

@@ -30,16 +30,18 @@ type sqlite struct{ path, cache string }
 
 // load prepares SQLite itself, which is WebAssembly: once a process, as the
 // library does with it.
-var load sync.Once
+var loaded sync.Once
 
 func (d *sqlite) load() {
-	if d.cache == "" {
-		return
-	}
-	kept, err := wazero.NewCompilationCacheWithDir(filepath.Join(d.cache, "sqlite"))
-	if err == nil { // else each process prepares it anew
-		sqlite3.RuntimeConfig = wazero.NewRuntimeConfig().WithCompilationCache(kept)
-	}
+	loaded.Do(func() {
+		if d.cache != "" {
+			kept, err := wazero.NewCompilationCacheWithDir(filepath.Join(d.cache, "sqlite"))
+			if err == nil { // else each process prepares it anew
+				sqlite3.RuntimeConfig = wazero.NewRuntimeConfig().WithCompilationCache(kept)
+			}
+		}
+		_ = sqlite3.Initialize() // opening tells
+	})
 }
 
 // Each transaction is synced before it counts. Writers wait for each other a
@@ -62,7 +64,6 @@ func (d *sqlite) open(ctx context.Context, make bool) (*sql.DB, error) {
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it is not a regular file; give the path of an SQLite file, or of one to be made")
 	}
-	load.Do(d.load)
 	name := url.URL{Scheme: "file", Path: filepath.ToSlash(d.path), OmitHost: true, RawQuery: sqliteSettings}
 	db, err := driver.Open(name.String())
 	if err != nil {

@@ -28,6 +28,8 @@ type Store struct {
 
 // dialect is what the databases do differently. Times are Unix ms.
 type dialect interface {
+	// load does what is done once a process, however long it takes.
+	load()
 	// open makes a pool of connections to the database, which is made if that is
 	// asked for and possible, and tells whether it answers. Without one the error
 	// is an [fs.ErrNotExist].
@@ -89,6 +91,12 @@ func (s *Store) Path(at store.Place) string { return s.name + "#" + at.ID }
 
 func idIn(path string) string { return path[strings.LastIndexByte(path, '#')+1:] }
 
+// within gives one so much time, not counting what is done once a process.
+func (s *Store) within(d time.Duration) (context.Context, context.CancelFunc) {
+	s.dialect.load()
+	return context.WithTimeout(context.Background(), d)
+}
+
 // connect gives the database, and brings its tables up to date if it is the
 // first to look. Only with make is a file made that is not there.
 func (s *Store) connect(ctx context.Context, make bool) (*sql.DB, error) {
@@ -145,7 +153,7 @@ func describe(doing, path string, err error) error {
 // Create makes a log. Where the database is away for the moment that is no
 // obstacle: the first append will tell.
 func (s *Store) Create(at store.Place) (store.Log, error) {
-	ctx, done := context.WithTimeout(context.Background(), patience)
+	ctx, done := s.within(patience)
 	defer done()
 	_, err := s.connect(ctx, true)
 	if err == nil {
@@ -168,7 +176,7 @@ func (s *Store) wasThere() bool {
 }
 
 func (s *Store) Open(path string, readOnly bool) (store.Log, error) {
-	ctx, done := context.WithTimeout(context.Background(), patience)
+	ctx, done := s.within(patience)
 	defer done()
 	t := &table{store: s, path: path, id: idIn(path), writes: !readOnly}
 	n, err := s.find(ctx, t.id)
@@ -187,7 +195,7 @@ func (s *Store) Open(path string, readOnly bool) (store.Log, error) {
 // Write puts a whole log into one transaction.
 func (s *Store) Write(at store.Place, lines iter.Seq2[[]byte, error]) (string, error) {
 	path := s.Path(at)
-	ctx, done := context.WithTimeout(context.Background(), longPatience)
+	ctx, done := s.within(longPatience)
 	defer done()
 	_, err := s.connect(ctx, true)
 	var tx *sql.Tx
@@ -270,7 +278,7 @@ func (s *Store) Children(parent string) ([]store.Info, error) {
 
 // infos asks for logs; a database that is not there has none.
 func (s *Store) infos(query string, args ...any) (infos []store.Info, err error) {
-	ctx, done := context.WithTimeout(context.Background(), patience)
+	ctx, done := s.within(patience)
 	defer done()
 	err = s.ask(ctx, func(db *sql.DB) error {
 		infos = nil
@@ -301,7 +309,7 @@ func (s *Store) infos(query string, args ...any) (infos []store.Info, err error)
 
 // Delete removes a log under its lock.
 func (s *Store) Delete(path string) error {
-	ctx, done := context.WithTimeout(context.Background(), patience)
+	ctx, done := s.within(patience)
 	defer done()
 	t := &table{store: s, path: path, id: idIn(path), writes: true}
 	n, err := s.find(ctx, t.id)

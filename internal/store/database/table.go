@@ -95,7 +95,7 @@ func (t *table) drop() error {
 }
 
 func (t *table) Size() (int64, error) {
-	ctx, done := context.WithTimeout(context.Background(), patience)
+	ctx, done := t.store.within(patience)
 	defer done()
 	return t.size(ctx)
 }
@@ -113,7 +113,7 @@ const selectRows = `SELECT at, body FROM banyan_line WHERE session = $1
 	AND at + length(body) >= $2 AND at < $3 ORDER BY at`
 
 func (t *table) Rows(from, to int64, f func(at int64, line []byte) bool) error {
-	ctx, done := context.WithTimeout(context.Background(), longPatience)
+	ctx, done := t.store.within(longPatience)
 	defer done()
 	// What was given to f is not given again.
 	return t.store.ask(ctx, func(db *sql.DB) error {
@@ -138,7 +138,7 @@ func (t *table) Rows(from, to int64, f func(at int64, line []byte) bool) error {
 }
 
 func (t *table) Add(size int64, lines [][]byte) error {
-	ctx, done := context.WithTimeout(context.Background(), patience)
+	ctx, done := t.store.within(patience)
 	defer done()
 	conn, err := t.writer(ctx)
 	if err != nil {
@@ -184,7 +184,7 @@ func (t *table) begin(ctx context.Context, conn *sql.Conn, lines [][]byte) (fits
 // Replace gives the rows another session's name and puts the new ones in a new
 // session under the old name.
 func (t *table) Replace(suffix string, lines iter.Seq2[[]byte, error]) (size int64, err error) {
-	ctx, done := context.WithTimeout(context.Background(), longPatience)
+	ctx, done := t.store.within(longPatience)
 	defer done()
 	conn, err := t.writer(ctx)
 	if err != nil {
