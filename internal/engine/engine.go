@@ -154,6 +154,7 @@ type Engine struct {
 	tasks   []*task       // of the session, in the order in which they were given
 	listing int           // numbers the searches for them
 	slots   chan struct{} // full when as many tasks run as may
+	working int           // tasks at every depth that run
 
 	unsaved bool
 	saved   chan struct{} // closed when everything is on the disk again; nil while it is

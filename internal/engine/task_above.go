@@ -36,6 +36,20 @@ func (e *Engine) remember(rules []permission.Rule) error {
 	return e.do(func() error { e.cfg.Policy.Remember(rules...); return nil })
 }
 
+// mostTasks is how many tasks of a whole tree may be at work when another one
+// below the first level is to be given. Those that wait for the ones below them
+// cannot wait for their turn, too: so it is a limit that refuses.
+const mostTasks = 64
+
+// atWork counts the tasks that work in the whole tree, and says how many they are.
+func (e *Engine) atWork(more int) (n int) {
+	if up := e.cfg.above; up != nil {
+		return up.engine.atWork(more)
+	}
+	_ = e.do(func() error { e.working += more; n = e.working; return nil })
+	return n
+}
+
 // spend counts what a request took, here and above.
 func (e *Engine) spend(u llm.Usage) {
 	e.spent = e.spent.Add(u)

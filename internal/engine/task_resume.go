@@ -40,6 +40,13 @@ func (e *Engine) goOn() {
 // called says so, with those that were called for and not given. Without any
 // there is no turn, unless empty says so.
 func (e *Engine) startAgain(wanted func(TaskStatus) bool, called, empty bool) {
+	if e.cfg.Tasks == nil { // any more
+		if !empty {
+			e.notice(Warning, "Tasks are off: the setting maxTaskDepth is 0.")
+			return
+		}
+		wanted, called = func(TaskStatus) bool { return false }, false
+	}
 	snap, o := e.session.Snapshot(), e.cfg.Session
 	e.startTurnAfter(func(ctx context.Context, t turn) (bool, error) {
 		all, err := tasksOf(snap, o)
@@ -49,7 +56,7 @@ func (e *Engine) startAgain(wanted func(TaskStatus) bool, called, empty bool) {
 		on := onPath(snap)
 		open := slices.DeleteFunc(all, func(s TaskStatus) bool { return !on(snap.Node(s.Link)) || !wanted(s) })
 		var calls []llm.ToolCall
-		if called && t.cfg.Tasks != nil {
+		if called {
 			calls = ungiven(snap)
 		}
 		if len(open)+len(calls) == 0 && !empty {

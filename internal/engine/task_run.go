@@ -75,6 +75,8 @@ func (e *Engine) order(a tool.TaskArgs, callID string) (session.Task, error) {
 	switch {
 	case above.Depth >= most:
 		return session.Task{}, fmt.Errorf("not given: tasks are %d deep here already, which is the limit (the setting maxTaskDepth). Do the work yourself", above.Depth)
+	case above.Depth > 0 && e.atWork(0) >= mostTasks:
+		return session.Task{}, fmt.Errorf("not given: %d tasks are at work already. Do the work yourself", mostTasks)
 	case slices.Contains(above.Chain, fingerprint(a.Prompt)):
 		return session.Task{}, errors.New("not given: you are working on a task with this very prompt, or a part of one. Do the work yourself, or give a smaller part of it away")
 	}
@@ -214,6 +216,8 @@ func (e *Engine) follow(ctx context.Context, t *task, with *Equipment) outcome {
 		return outcome{err: err}
 	}
 	f.child = child
+	e.atWork(1)
+	defer e.atWork(-1)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -696,3 +696,36 @@ func TestTasksBeginAndEndOnce(t *testing.T) {
 		t.Errorf("ran %v", w.ran)
 	}
 }
+
+func TestTasksThatAreOffDoNotGoOn(t *testing.T) {
+	w := newWorld(t)
+	w.engine.Send(ResumeTasks{})
+	if n := w.notice(); !strings.Contains(n.Text, "maxTaskDepth") {
+		t.Errorf("told %q", n.Text)
+	}
+}
+
+// A tree of tasks does not grow without end: where many are at work, tasks give
+// no more, and are told so. What the first conversation gives waits.
+func TestTasksAreNotGivenWithoutEnd(t *testing.T) {
+	var refused atomic.Int32
+	w := newTaskWorld(t, func(prompt string, results []string, _ llm.Request) llmtest.Turn {
+		if prompt == "go" && len(results) == 0 {
+			return llmtest.Calls(taskCall("c1", "wide"))
+		}
+		if prompt == "wide" && len(results) == 0 {
+			return llmtest.Calls(taskCall("d1", "one more"))
+		}
+		if len(results) > 0 && strings.Contains(results[0], "are at work already") {
+			refused.Add(1)
+		}
+		return llmtest.Text("ok")
+	})
+	w.engine.atWork(mostTasks)
+	if f := w.say("go"); f.Err != nil || refused.Load() != 1 {
+		t.Errorf("%v, %d refused", f.Err, refused.Load())
+	}
+	if n := w.engine.atWork(0); n != mostTasks {
+		t.Errorf("%d are counted afterwards", n)
+	}
+}
