@@ -67,6 +67,7 @@ func normal(s string) string {
 
 // fold admits text, as a chip if it is large.
 func (m *Model) fold(s string) string {
+	s = normal(s) // many terminals send a carriage return for each newline
 	lines, runes := strings.Count(s, "\n")+1, utf8.RuneCountInString(s)
 	if lines <= foldLines && runes <= foldRunes {
 		return m.admit(s)
@@ -76,7 +77,7 @@ func (m *Model) fold(s string) string {
 	if lines == 1 {
 		size = fmt.Sprintf("%d characters", runes)
 	}
-	return m.addChip(chip{label: fmt.Sprintf("[Pasted #%d %s]", m.pastes, size), text: normal(s)})
+	return m.addChip(chip{label: fmt.Sprintf("[Pasted #%d %s]", m.pastes, size), text: s})
 }
 
 // expand puts what chips stand for in their place. A picture's label stays.

@@ -111,6 +111,16 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// Terminals may send a carriage return where a line ends.
+func TestPasteWithCarriageReturns(t *testing.T) {
+	m := New(Options{})
+	m.SetSize(60, 5)
+	m.Paste(strings.Repeat("a line\r", 40) + "the last")
+	if got := ansi.Strip(m.View()); got != "› [Pasted #1 +41 lines]" {
+		t.Errorf("drawn as %q", got)
+	}
+}
+
 func TestPasteChip(t *testing.T) {
 	long := strings.Repeat("a line of text\r\n", 31) + "the last"
 	m := New(Options{})
