@@ -88,7 +88,7 @@ func (m *Model) take(ev engine.Event) tea.Cmd {
 
 // open is another session, or the first one.
 func (m *Model) open(ev engine.Opened) tea.Cmd {
-	m.drafts.session = ev.Session.Header().ID
+	m.drafts.session, m.drafts.saved = draftOf(ev.Session, m.opts.Cwd), ""
 	m.opened = true
 	m.running, m.retry = nil, nil
 	m.leaveTasks()
@@ -132,6 +132,9 @@ func (m *Model) append(e session.Entry) {
 		m.answer = text
 	}
 	m.transcript.Append(transcript.EntryBlock(e))
+	if _, ok := e.Data.(session.Message); ok {
+		m.drafts.session = m.session.Header().ID
+	}
 }
 
 // streamed says whether an entry came as Progress before.

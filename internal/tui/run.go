@@ -115,6 +115,5 @@ func (m *Model) leave() error {
 	if m.opts.SaveDraft == nil || m.drafts.session == "" || m.drafts.version == m.editor.Version() {
 		return nil
 	}
-	text, _ := m.editor.Value()
-	return m.opts.SaveDraft(m.drafts.session, text)
+	return m.saveDraft()()
 }

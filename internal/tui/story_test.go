@@ -253,6 +253,31 @@ func TestDraftsAreKept(t *testing.T) {
 	tuitest.New(t, options).Open().Misses("› not yet")
 }
 
+// What is written before the first prompt was sent is there again in the next
+// session of the folder; from then on it belongs to the session.
+func TestDraftsOfNewSessions(t *testing.T) {
+	saved := map[string]string{}
+	options := func(o *tui.Options) {
+		o.SaveDraft = func(id, text string) error {
+			if saved[id] = text; text == "" {
+				delete(saved, id)
+			}
+			return nil
+		}
+		o.LoadDraft = func(id string) string { return saved[id] }
+	}
+	d := tuitest.New(t, options).Open()
+	d.Type("the first").Advance(time.Second)
+	if _, ok := saved[d.Session.Snapshot().Header().ID]; ok || len(saved) != 1 {
+		t.Fatalf("saved %q", saved)
+	}
+	d = tuitest.New(t, options).Open().Sees("› the first").Press("enter").Append(user("the first")).Type("the second").Advance(time.Second)
+	if saved[d.Session.Snapshot().Header().ID] != "the second" || len(saved) != 1 {
+		t.Fatalf("saved %q", saved)
+	}
+	tuitest.New(t, options).Open().Misses("› the first", "› the second")
+}
+
 func TestModes(t *testing.T) {
 	d := tuitest.New(t).Open()
 	d.Press("shift+tab").WasSent(engine.SetPermission{Mode: "edits"})
