@@ -225,7 +225,7 @@ func approveMCP(cmd *cobra.Command, args []string, s *setup) error {
 			}
 			asked = true
 			fmt.Fprintln(cmd.OutOrStdout(), inert.Text(whatChanged(state)))
-			if err := host.Approve(args[0]); err != nil {
+			if err := host.Approve(args[0], state.Asks); err != nil {
 				return err
 			}
 			if state.Phase == mcp.Ready {

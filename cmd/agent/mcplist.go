@@ -144,7 +144,7 @@ func (s *setup) serverDeeds(e *engine.Engine, host *mcp.Host, state mcp.State) [
 	}
 	var deeds []tui.Deed
 	if state.Asks != "" {
-		deeds = append(deeds, deed("Approve it", "as it is now, until it changes", "Approved: ", func(context.Context) error { return host.Approve(name) }))
+		deeds = append(deeds, deed("Approve it", "as it is now, until it changes", "Approved: ", func(context.Context) error { return host.Approve(name, state.Asks) }))
 	}
 	if state.Phase == mcp.NeedsLogin {
 		deeds = append(deeds, deed("Log in", "opens your browser", "Logged in to ", func(ctx context.Context) error {

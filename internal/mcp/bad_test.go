@@ -151,7 +151,7 @@ func TestChangedDescriptionsAreHeldBack(t *testing.T) {
 	if s := w.phase("a", Ready); len(s.Held()) != 1 {
 		t.Fatalf("%+v", s)
 	}
-	if err := w.Approve("a"); err != nil {
+	if err := w.approve("a"); err != nil {
 		t.Fatal(err)
 	}
 	w.await("a", "approved", func(s State) bool { return len(s.Given()) == 2 && s.Asks == "" })
@@ -188,12 +188,22 @@ func TestServerOfAProject(t *testing.T) {
 	if told := w.notices(); len(told) != 1 || !strings.Contains(told[0], "starts when you approve it") {
 		t.Errorf("told %q", told)
 	}
-	if err := w.Approve("a"); err != nil {
+	if err := w.approve("a"); err != nil {
 		t.Fatal(err)
 	}
 	w.phase("a", Ready)
 
+	// What changes while it runs is seen when it starts again, by itself too; and
+	// what changes while the user looks is not approved.
+	write("touch " + begun + "\necho worse\n")
+	if err := w.Restart("a"); err != nil {
+		t.Fatal(err)
+	}
+	asks := w.phase("a", Unapproved).Asks
 	write("touch " + begun + "\necho evil\n")
+	if err := w.Approve("a", asks); err == nil || !strings.Contains(err.Error(), "changed since you looked") {
+		t.Errorf("%v", err)
+	}
 	w.host(Options{})
 	w.begin(c)
 	if s := w.phase("a", Unapproved); s.Before == "" || s.Before == s.Asks {

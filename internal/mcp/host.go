@@ -187,26 +187,35 @@ func (h *Host) order(name string, o order) error {
 	return err
 }
 
-// Approve says yes to what a server asks for now: that it runs, or what it says
-// of its tools.
-func (h *Host) Approve(name string) error {
+// Approve says yes to what a server asks for: that it runs, or what it says of
+// its tools. asks is the [State].Asks that the user has seen: what has changed
+// since then is not approved.
+func (h *Host) Approve(name, asks string) error {
 	r, err := h.runner(name)
 	if err != nil {
 		return err
 	}
-	switch s := r.state.Load(); {
-	case s.Phase == Unapproved:
-		if err := s.Server.Approve(h.opts.Trust); err != nil {
-			return err
-		}
-		r.order(restart)
-	case s.Asks != "":
-		if err := h.opts.Trust.Approve(pinItem(s.Server, s.pins)); err != nil {
-			return err
-		}
-		r.look()
-	default:
+	s := r.state.Load()
+	item := pinItem(s.Server, s.pins)
+	if s.Phase == Unapproved {
+		item = s.Server.item()
+	}
+	switch {
+	case s.Asks == "":
 		return fmt.Errorf("the MCP server %s asks for nothing", name)
+	case item.Text != asks:
+		if s.Phase == Unapproved {
+			r.order(restart) // to ask for what it is now
+		}
+		return fmt.Errorf("the MCP server %s has changed since you looked: look again", name)
+	}
+	if err := h.opts.Trust.Approve(item); err != nil {
+		return err
+	}
+	if s.Phase == Unapproved {
+		r.order(restart)
+	} else {
+		r.look()
 	}
 	return nil
 }

@@ -142,11 +142,12 @@ func (r *runner) mayStart() bool {
 
 // approval looks whether the user has approved a server of a project.
 func (r *runner) approval(s *State) {
-	a, err := r.opts.Trust.Approved(r.server.item())
+	item := r.server.item()
+	a, err := r.opts.Trust.Approved(item)
 	if a.OK && err == nil {
 		return
 	}
-	s.Phase, s.Asks, s.Before = Unapproved, r.server.text, a.Before
+	s.Phase, s.Asks, s.Before = Unapproved, item.Text, a.Before
 	what := "is new"
 	switch {
 	case err != nil:

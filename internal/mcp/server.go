@@ -98,7 +98,6 @@ func Parse(list []config.MCPServer, project string, off []string, env func(strin
 		s := parse(c, env)
 		if c.Source.Scope.OfProject() {
 			s.Folder = project
-			s.text += config.FilesNamed(project, append([]string{s.Command}, s.Args...)...)
 		}
 		s.Disabled = s.Disabled || slices.Contains(off, s.Name)
 		servers = append(servers, s)
@@ -215,9 +214,11 @@ func describe(name string, has shape) string {
 	return b.String()
 }
 
-// item is what the user approves.
+// item is what the user approves: what the file says, and the files that it names
+// as they are now.
 func (s Server) item() config.Item {
-	return config.Item{Kind: "mcp", Folder: s.Folder, Name: s.Name, Text: s.text}
+	files := config.FilesNamed(s.Folder, append([]string{s.Command}, s.Args...)...)
+	return config.Item{Kind: "mcp", Folder: s.Folder, Name: s.Name, Text: s.text + files}
 }
 
 // What is the server in a few words, without anything secret: its command, or
@@ -246,8 +247,9 @@ func (s Server) AsItStands(trust config.Trust) State {
 	case s.Problem != "":
 		state.Phase, state.Why = Skipped, s.Problem
 	case s.Folder != "":
-		if a, err := trust.Approved(s.item()); err != nil || !a.OK {
-			state.Phase, state.Asks, state.Before = Unapproved, s.text, a.Before
+		item := s.item()
+		if a, err := trust.Approved(item); err != nil || !a.OK {
+			state.Phase, state.Asks, state.Before = Unapproved, item.Text, a.Before
 		}
 	}
 	return state

@@ -189,7 +189,7 @@ func TestToolsThatComeLaterAreHeldBack(t *testing.T) {
 	if got := strings.Join(s.Held(), " "); got != "newcomer" || s.Asks == "" {
 		t.Errorf("held %q, asks %q", got, s.Asks)
 	}
-	if err := w.Approve("a"); err != nil {
+	if err := w.approve("a"); err != nil {
 		t.Fatal(err)
 	}
 	s = w.await("a", "without held tools", func(s State) bool { return len(s.Held()) == 0 && len(s.Tools) == 8 })

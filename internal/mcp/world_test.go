@@ -149,6 +149,15 @@ func (w *world) call(ctx context.Context, server, name, args string, progress fu
 	return tool.Result{}
 }
 
+// approve approves what a server asks for now.
+func (w *world) approve(name string) error {
+	s, err := w.State(name)
+	if err != nil {
+		return err
+	}
+	return w.Approve(name, s.Asks)
+}
+
 // text is a result's text for models.
 func text(blocks []llm.Block) string {
 	var parts []string
