@@ -117,7 +117,7 @@ func Read(text []byte, key, cwd, parent string) (Session, error) {
 	if key == "" {
 		key = string(text)
 	}
-	s := Session{ID: cmp.Or(k.ID, ID(key)), Cwd: cmp.Or(k.Cwd, text1(d.Metadata["cwd"]), cwd)}
+	s := Session{ID: cmp.Or(k.ID, ID(key)), Cwd: cmp.Or(k.Cwd, textOf(d.Metadata["cwd"]), cwd)}
 	s.Time = parseTime(d.CreatedAt)
 	head, err := json.Marshal(header{"session", session.Version, s.ID, s.Time.Format(timeForm), s.Cwd, cmp.Or(k.Parent, parent)})
 	if err != nil {
@@ -135,8 +135,8 @@ func Read(text []byte, key, cwd, parent string) (Session, error) {
 	return s, nil
 }
 
-// text1 is a JSON string's text; empty for anything else.
-func text1(raw json.RawMessage) (s string) {
+// textOf is a JSON string's text; empty for anything else.
+func textOf(raw json.RawMessage) (s string) {
 	_ = json.Unmarshal(raw, &s)
 	return s
 }
@@ -221,7 +221,7 @@ func readEntry(raw json.RawMessage, changed map[string]link) ([]byte, error) {
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return nil, err
 	}
-	if before, ok := changed[text1(e["id"])]; ok {
+	if before, ok := changed[textOf(e["id"])]; ok {
 		if before.Parent != nil {
 			e["parentId"] = before.Parent
 		}
@@ -229,7 +229,7 @@ func readEntry(raw json.RawMessage, changed map[string]link) ([]byte, error) {
 			e["firstKeptEntryId"] = before.FirstKept
 		}
 	}
-	if message, ok := e["message"]; ok && text1(e["type"]) == "message" {
+	if message, ok := e["message"]; ok && textOf(e["type"]) == "message" {
 		if err := readMessage(e, message); err != nil {
 			return nil, err
 		}
@@ -244,7 +244,7 @@ func readMessage(e map[string]json.RawMessage, raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return err
 	}
-	role := text1(m["role"])
+	role := textOf(m["role"])
 	switch {
 	case role == "summary", role == "toolResult" && m["toolCallId"] == nil:
 		e["type"], e["customType"], e["content"], e["display"] = quote("custom_message"), quote("pyflue."+role), m["content"], []byte("true")

@@ -81,11 +81,11 @@ func (x *writer) entries() error {
 			return fmt.Errorf("entry %s is damaged, repair the session first: %w", x.s.ID(n), err)
 		}
 		x.last = time.UnixMilli(x.s.Tree().Time(n))
-		if text1(e["type"]) == "custom" && text1(e["customType"]) == Type {
+		if textOf(e["type"]) == "custom" && textOf(e["customType"]) == Type {
 			_ = json.Unmarshal(e["data"], &x.note)
 		}
 		if !known(x.s.Class(n)) {
-			if parent := text1(e["parentId"]); parent != "" && x.s.Node(session.ID(parent)) == tree.None {
+			if parent := textOf(e["parentId"]); parent != "" && x.s.Node(session.ID(parent)) == tree.None {
 				e["parentId"] = x.idOr(x.s.Tree().Parent(n)) // it hangs below a record of a position
 				if raw, err = line(e); err != nil {
 					return err
@@ -109,7 +109,7 @@ func (x *writer) entry(n tree.Node, e map[string]json.RawMessage) error {
 	if parent := x.idOr(x.up(x.s.Tree().Parent(n))); string(parent) != string(e["parentId"]) {
 		before.Parent, e["parentId"] = x.idOr(x.s.Tree().Parent(n)), parent
 	}
-	if first := text1(e["firstKeptEntryId"]); first != "" {
+	if first := textOf(e["firstKeptEntryId"]); first != "" {
 		at := x.s.Node(session.ID(first))
 		if at != tree.None && !x.flue[at] {
 			before.FirstKept, e["firstKeptEntryId"] = e["firstKeptEntryId"], x.idOr(x.down(at, n))

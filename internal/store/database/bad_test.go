@@ -131,6 +131,31 @@ func TestStoreThatGoesAway(t *testing.T) {
 	}
 }
 
+// TestServerIsFull has the server refuse lines as one does whose disk is full.
+func TestServerIsFull(t *testing.T) {
+	server := pgtest.Start(t, "-c", "fsync=off")
+	s := openStore(t, server.Database("crowded"))
+	l, err := s.Create(place("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append([]byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	server.Query("crowded", `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space left' USING ERRCODE = '53100'; END $$`)
+	server.Query("crowded", `CREATE TRIGGER full_disk BEFORE INSERT ON banyan_line FOR EACH ROW EXECUTE FUNCTION full_disk()`)
+	if _, err := l.Append([]byte("2")); err == nil || !strings.Contains(err.Error(), "disk is full") || len(l.Pending()) != 1 {
+		t.Errorf("%v, pending %q", err, l.Pending())
+	}
+	server.Query("crowded", `DROP TRIGGER full_disk ON banyan_line`)
+	if pos, err := l.Flush(); err != nil || len(pos) != 1 {
+		t.Errorf("there is room again: %v, %v", pos, err)
+	}
+	if size, err := s.List(""); err != nil || len(size) != 1 || size[0].Size != l.Size() {
+		t.Errorf("%v, %v", size, err)
+	}
+}
+
 // TestNewerSchema refuses what a newer version of the program has made.
 func TestNewerSchema(t *testing.T) {
 	for name, store := range stores(t) {

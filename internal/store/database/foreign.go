@@ -33,7 +33,7 @@ func Records(ctx context.Context, path, cacheDir string) ([]Record, error) {
 		return nil, err
 	}
 	defer db.Close()
-	tables, err := strings1(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'table'`)
+	tables, err := column(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'table'`)
 	if err != nil {
 		return nil, lite.fault(err)
 	}
@@ -54,8 +54,8 @@ func Records(ctx context.Context, path, cacheDir string) ([]Record, error) {
 	return records, lite.fault(err)
 }
 
-// strings1 are the texts of a question's only column.
-func strings1(ctx context.Context, db *sql.DB, query string, args ...any) (all []string, err error) {
+// column is the texts of a question's only column.
+func column(ctx context.Context, db *sql.DB, query string, args ...any) (all []string, err error) {
 	found, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func flueRecords(ctx context.Context, db *sql.DB, apart bool) ([]Record, error) 
 		return records, err
 	}
 	for i, r := range records {
-		entries, err := strings1(ctx, db, `SELECT data FROM flue_session_entries WHERE session_id = $1 ORDER BY position`, r.Key)
+		entries, err := column(ctx, db, `SELECT data FROM flue_session_entries WHERE session_id = $1 ORDER BY position`, r.Key)
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +121,7 @@ func flueRecords(ctx context.Context, db *sql.DB, apart bool) ([]Record, error) 
 
 // pyflueRecords is the one session of a file of PyFlue's; an old one has messages only.
 func pyflueRecords(ctx context.Context, db *sql.DB, path string, flat bool) ([]Record, error) {
-	states, err := strings1(ctx, db, `SELECT data FROM session_state`)
+	states, err := column(ctx, db, `SELECT data FROM session_state`)
 	if err != nil || len(states) == 0 && !flat {
 		return nil, err
 	}

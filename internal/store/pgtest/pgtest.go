@@ -71,7 +71,9 @@ func Installed() bool { return programs() != "" }
 // programs is the folder of PostgreSQL's programs: on the path, or Debian's newest.
 func programs() string {
 	if path, err := exec.LookPath("postgres"); err == nil {
-		return filepath.Dir(path)
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			return filepath.Dir(path)
+		}
 	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if len(found) == 0 {
