@@ -107,7 +107,7 @@ func hookItem(r *hook.Runner, h hook.State) tui.Item {
 	if h.Matcher != "" {
 		title += " " + h.Matcher
 	}
-	text := []string{strings.TrimRight(r.Text(h.Hook), "\n"), "from " + h.Source.File, state}
+	text := []string{strings.TrimRight(h.Text, "\n"), "from " + h.Source.File, state}
 	if h.Runs > 0 {
 		text = append(text, fmt.Sprintf("runs: %d, the last at %s, %v: %s", h.Runs, h.Last.Format(time.TimeOnly), h.Took.Round(time.Millisecond), h.Said))
 		state = h.Said
@@ -122,7 +122,7 @@ func hookItem(r *hook.Runner, h hook.State) tui.Item {
 // hookState says whether a hook may run, and what can be done about it.
 func hookState(r *hook.Runner, h hook.State) (string, []tui.Deed) {
 	approve := tui.Deed{Text: "Approve it", Detail: "it runs from now on, until it changes", Do: func(context.Context) (string, error) {
-		return "Approved: " + h.Command, r.Approve(h.Hook)
+		return "Approved: " + h.Command, r.Approve(h)
 	}}
 	switch {
 	case h.Err != nil:
@@ -131,7 +131,7 @@ func hookState(r *hook.Runner, h hook.State) (string, []tui.Deed) {
 		return "runs: it is yours", nil
 	case h.Approval.OK:
 		return "runs: you approved it", []tui.Deed{{Text: "Take the approval back", Do: func(context.Context) (string, error) {
-			return "It does not run any more: " + h.Command, r.Revoke(h.Hook)
+			return "It does not run any more: " + h.Command, r.Revoke(h)
 		}}}
 	case h.Approval.Changed:
 		return "changed since you approved it: does not run", []tui.Deed{approve}

@@ -47,6 +47,9 @@ type Runner struct {
 // State is a hook and how it did.
 type State struct {
 	Hook
+	// Text is all that decides what it does, as it is approved. It comes from
+	// outside: it is not fit for a terminal as it is.
+	Text     string
 	Approval config.Approval // OK for those that need none
 	Err      error           // why that cannot be known
 	Runs     int
@@ -103,6 +106,7 @@ func (r *Runner) List() []State {
 				r.mu.Lock()
 				now := *s
 				r.mu.Unlock()
+				now.Text = r.item(s.Hook).Text
 				now.Approval, now.Err = r.approval(s.Hook)
 				list = append(list, now)
 			}
@@ -122,18 +126,19 @@ func (r *Runner) Waiting() []Hook {
 	return waiting
 }
 
-// Approve lets a hook run as it is now.
-func (r *Runner) Approve(h Hook) error { return r.cfg.Trust.Approve(r.item(h)) }
-
-// Revoke takes that back.
-func (r *Runner) Revoke(h Hook) error {
-	i := r.item(h)
-	return r.cfg.Trust.RevokeItem(i.Kind, i.Folder, i.Name)
+// Approve lets a hook run as it was when it was listed: what has changed since
+// was not seen.
+func (r *Runner) Approve(s State) error {
+	i := r.item(s.Hook)
+	i.Text = s.Text
+	return r.cfg.Trust.Approve(i)
 }
 
-// Text is all that decides what a hook does, as it is approved. It comes from
-// outside: it is not fit for a terminal as it is.
-func (r *Runner) Text(h Hook) string { return r.item(h).Text }
+// Revoke takes that back.
+func (r *Runner) Revoke(s State) error {
+	i := r.item(s.Hook)
+	return r.cfg.Trust.RevokeItem(i.Kind, i.Folder, i.Name)
+}
 
 func (r *Runner) approval(h Hook) (config.Approval, error) {
 	if !h.Source.Asks {

@@ -324,8 +324,8 @@ func TestOnlyWhatWasApprovedRuns(t *testing.T) {
 	if o := r.Run(t.Context(), in); o.Decision != Silent || len(o.Faults) > 0 || len(r.Waiting()) != 1 {
 		t.Errorf("not approved: %+v", o)
 	}
-	h := r.List()[0].Hook
-	if text := r.Text(h); !strings.Contains(text, `file "hooks/check.sh" sha256`) {
+	h := r.List()[0]
+	if text := h.Text; !strings.Contains(text, `file "hooks/check.sh" sha256`) {
 		t.Errorf("approved is\n%s", text)
 	}
 	if err := r.Approve(h); err != nil {
@@ -341,6 +341,12 @@ func TestOnlyWhatWasApprovedRuns(t *testing.T) {
 	}
 	if s := r.List()[0]; s.Approval.OK || !s.Approval.Changed {
 		t.Errorf("%+v", s.Approval)
+	}
+	if err := r.Approve(h); err != nil { // as it was listed, before it changed
+		t.Fatal(err)
+	}
+	if s := r.List()[0]; s.Approval.OK {
+		t.Error("a script that nobody has seen is approved")
 	}
 	if got := w.read("ran"); got != "ran\n" {
 		t.Errorf("ran %q", got)
@@ -367,7 +373,7 @@ func TestOtherProgramsHooksAreApproved(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.dir, "ran")); err == nil {
 		t.Error("it ran before it was approved")
 	}
-	if err := r.Approve(r.List()[0].Hook); err != nil {
+	if err := r.Approve(r.List()[0]); err != nil {
 		t.Fatal(err)
 	}
 	r.Run(t.Context(), Input{Event: Stop})
