@@ -3,8 +3,8 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
+	"unicode"
 
 	"banyan/internal/session"
 )
@@ -22,8 +22,20 @@ const noMode = "none"
 
 const planText = `Plan mode is on. Look around as much as you need and change nothing: calls that would are refused. Answer with a plan that names the files and steps, and end there. The user leaves the mode to have it carried out.`
 
-// modeName is what a mode may be called.
-var modeName = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]{0,39}$`)
+// maxModeName is how long a mode's name may be, in characters.
+const maxModeName = 40
+
+// modeName says whether a mode may be called this.
+func modeName(name string) bool {
+	n := 0
+	for i, r := range name {
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && (i == 0 || !strings.ContainsRune("._-", r)) {
+			return false
+		}
+		n++
+	}
+	return n > 0 && n <= maxModeName
+}
 
 // maxModeText is how much of a mode's instructions models are told, in bytes.
 const maxModeText = 32 << 10
@@ -32,7 +44,7 @@ const maxModeText = 32 << 10
 func (e *Engine) setMode(c SetMode) {
 	mode := session.ModeChange{Mode: named(c.Mode), Data: c.Data}
 	switch {
-	case mode.Mode != "" && !modeName.MatchString(mode.Mode):
+	case mode.Mode != "" && !modeName(mode.Mode):
 		e.notice(Failure, "A mode cannot be called %q: a name has letters, digits, dots, dashes and underscores, 40 at most.", mode.Mode)
 		return
 	case len(mode.Data) > 0 && !json.Valid(mode.Data):

@@ -146,3 +146,14 @@ func TestHooksHearOfModes(t *testing.T) {
 		t.Errorf("heard %s", g)
 	}
 }
+
+func TestNamesOfModes(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"plan": true, "Plan-2.x_y": true, "計画": true, "é": true, strings.Repeat("界", 40): true,
+		"": false, "-plan": false, ".": false, "a b": false, "a\x1b[2J": false, strings.Repeat("界", 41): false, "a\xff": false,
+	} {
+		if modeName(name) != ok {
+			t.Errorf("%q: %v", name, !ok)
+		}
+	}
+}
