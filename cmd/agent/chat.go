@@ -17,7 +17,7 @@ import (
 )
 
 // chat joins an engine with the front end that the flags ask for, and runs both.
-func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
+func chat(cmd *cobra.Command, args []string, o chatOptions) error {
 	if !slices.Contains(headless.Formats, headless.Format(o.format)) {
 		return usagef("there is no output format %q; there are text, json, stream-json", o.format)
 	}
@@ -36,22 +36,39 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 	}
 	e := engine.New(s.Config)
 	s.send = e.Send
-	submit := engine.Submit{Text: prompt}
-	if o.print { // the screen runs commands itself
-		if submit, err = s.onlyPrompt(cmd.Context(), prompt); err != nil {
-			s.endServers() // nothing else has begun
-			return err
-		}
+	ctx := cmd.Context()
+	switch {
+	case o.print:
+		return s.print(ctx, cmd, e, prompt)
+	case o.reader:
+		ctx, interrupts, stop := ownInterrupts(ctx)
+		defer stop()
+		return s.beside(ctx, e, func(ctx context.Context) error { return readAloud(ctx, cmd, e, s, prompt, interrupts) })
 	}
+	return s.beside(ctx, e, func(ctx context.Context) error { return screen(ctx, cmd, e, s, prompt) })
+}
+
+// print gives one answer. Commands in the prompt are run here: there is no
+// screen that would.
+func (s *setup) print(ctx context.Context, cmd *cobra.Command, e *engine.Engine, prompt string) error {
+	submit, err := s.onlyPrompt(ctx, prompt)
+	if err != nil {
+		s.endServers() // nothing else has begun
+		return err
+	}
+	return s.beside(ctx, e, func(ctx context.Context) error {
+		return headless.Run(ctx, e, headless.Options{
+			Prompt: submit.Text, Stands: submit.Stands, Format: headless.Format(s.opts.format), Partial: s.opts.partial,
+			MaxUSD: s.settings.MaxBudgetUSD, Result: s.want,
+			Out: cmd.OutOrStdout(), Log: cmd.ErrOrStderr(), Tools: s.toolNames,
+		})
+	})
+}
+
+// beside runs a front end beside the engine and what hears of it, and ends all of them.
+func (s *setup) beside(ctx context.Context, e *engine.Engine, front func(context.Context) error) (err error) {
 	s.hooks.Start(e.Send)
 	s.beginExtensions(e)
-	ctx := cmd.Context()
-	var interrupts <-chan os.Signal
-	if o.reader && !o.print {
-		var stop func()
-		ctx, interrupts, stop = ownInterrupts(ctx)
-		defer stop()
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
@@ -63,16 +80,7 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) (err error) {
 		<-ended
 		err = errors.Join(err, s.Close())
 	}()
-	if o.print {
-		return headless.Run(ctx, e, headless.Options{
-			Prompt: submit.Text, Stands: submit.Stands, Format: headless.Format(o.format), Partial: o.partial, MaxUSD: s.settings.MaxBudgetUSD,
-			Result: s.want, Out: cmd.OutOrStdout(), Log: cmd.ErrOrStderr(), Tools: s.toolNames,
-		})
-	}
-	if o.reader {
-		return readAloud(ctx, cmd, e, s, prompt, interrupts)
-	}
-	return screen(ctx, cmd, e, s, prompt)
+	return front(ctx)
 }
 
 // firstPrompt is what the arguments and, without a screen, standard input say. It

@@ -77,19 +77,13 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 		Import: func(_ context.Context, file string) (string, error) {
 			return shelf.take(s.SessionDir, s.Cwd, file)
 		},
-		ReadTask: s.readTask,
-		Settings: s.listSettings,
-		SaveSetting: func(_ context.Context, name, value string) (tui.Preferences, error) {
-			if err := saveSetting(s.paths.UserFile(), name, value); err != nil {
-				return tui.Preferences{}, err
-			}
-			settings, _ := s.settingsNow()
-			return preferences(settings), nil
-		},
-		Providers: s.roster.providers,
-		Login:     s.roster.login,
-		Logout:    s.roster.logout,
-		Trust:     func(context.Context) (string, error) { return s.trustFolder(e) },
+		ReadTask:    s.readTask,
+		Settings:    s.listSettings,
+		SaveSetting: s.saveSetting,
+		Providers:   s.roster.providers,
+		Login:       s.roster.login,
+		Logout:      s.roster.logout,
+		Trust:       func(context.Context) (string, error) { return s.trustFolder(e) },
 		Doctor: func(ctx context.Context, caps termcap.Caps) ([]tui.Finding, error) {
 			return examine(ctx, s.opts, caps)
 		},
@@ -184,6 +178,15 @@ func choices(v config.Value) []string {
 		return []string{"true", "false"}
 	}
 	return v.Choices
+}
+
+// saveSetting writes one of the user's settings, and gives what the screen goes by now.
+func (s *setup) saveSetting(_ context.Context, name, value string) (tui.Preferences, error) {
+	if err := saveSetting(s.paths.UserFile(), name, value); err != nil {
+		return tui.Preferences{}, err
+	}
+	settings, _ := s.settingsNow()
+	return preferences(settings), nil
 }
 
 // saveSetting writes a setting into a file of settings; an empty value takes it
