@@ -26,6 +26,9 @@ func chat(cmd *cobra.Command, args []string, o chatOptions) error {
 			return err
 		}
 	}
+	if os.Getenv("TERM") == "dumb" && needTerminal(cmd) == nil {
+		o.reader = true // there is no screen to draw on
+	}
 	prompt, err := o.firstPrompt(cmd, args)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func (d *doctor) terminal() []tui.Finding {
 	var found []tui.Finding
 	switch c.Term {
 	case "dumb":
-		found = append(found, limited("Use another terminal, or agent --screen-reader", "TERM is dumb: there is no screen to draw on"))
+		found = append(found, limited("Use another terminal for the screen", "TERM is dumb: the chat is in lines, as with --screen-reader"))
 	case "":
 		found = append(found, limited("Set TERM, to xterm-256color for one", "TERM is not set"))
 	default:
@@ -106,7 +106,7 @@ func (d *doctor) models() []tui.Finding {
 		}
 	}
 	if len(found) == 0 {
-		found = append(found, limited("agent login anthropic, or set ANTHROPIC_API_KEY; so for the others", "No provider has a key: the embedded offline model answers"))
+		found = append(found, limited("agent login anthropic, or set ANTHROPIC_API_KEY; so for the others", "No provider has a key: a local server answers if there is one, else the embedded offline model"))
 	}
 	for _, err := range c.Problems() {
 		found = append(found, broken("Mend the file", "%v", err))

@@ -78,10 +78,11 @@ func rootCommand() *cobra.Command {
 		Short: "A terminal coding agent whose conversations are trees",
 		Long: `Banyan is a terminal coding agent whose conversations are trees. Without
 arguments it opens a chat in this folder. Without a model provider it answers
-with the embedded offline model; set ANTHROPIC_API_KEY to connect a real one.
+with the embedded offline model; agent login, or a key in ANTHROPIC_API_KEY and
+the like, connects a real one.
 
-Exit codes: 0 done, 1 error, 2 usage, 3 refused by permissions, 4 turns
-reached, 130 interrupted.`,
+Exit codes: 0 done, 1 error, 2 usage, 3 refused by permissions, 4 turns or
+budget reached, 130 interrupted.`,
 		Example: `  agent                            chat in this folder
   agent -c                         go on with its newest session
   agent -p "read go.mod"           print one answer
@@ -100,5 +101,6 @@ reached, 130 interrupted.`,
 	})
 	o.flags(root)
 	root.AddCommand(sessionCommand(), modelsCommand(), statsCommand(), loginCommand(), logoutCommand(), permissionsCommand(&o), hooksCommand(&o), extensionsCommand(&o), mcpCommand(&o), doctorCommand(&o), versionCommand())
+	sayUsage(root)
 	return root
 }

@@ -15,8 +15,8 @@ func TestScreenReader(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(h.work, "go.mod"), []byte("module example\n\ngo 1.26\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tm := h.launch(t, launch{cols: 80, rows: 50, env: []string{"TERM=dumb"}, args: []string{"--screen-reader", "--offline"}})
-	asked := func(label string) { // waits until the program waits
+	tm := h.launch(t, launch{cols: 80, rows: 50, env: []string{"TERM=dumb"}, args: []string{"--offline"}}) // there is no screen
+	asked := func(label string) {                                                                          // waits until the program waits
 		t.Helper()
 		tm.wait(func(screen string) bool { return strings.HasSuffix(screen, "\n"+label) }, label)
 	}

@@ -103,12 +103,7 @@ func (v sessionVerb) command() *cobra.Command {
 	var f sessionFlags
 	cmd := &cobra.Command{
 		Use: v.use, Short: v.short,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := v.args(cmd, args); err != nil {
-				return usageError{err}
-			}
-			return nil
-		},
+		Args: v.args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := newSessionRun(cmd, f)
 			if err != nil {

@@ -253,7 +253,11 @@ func (s stats) printTables(w io.Writer) {
 		if most > 0 {
 			bar = strings.Repeat("█", (r.Tokens*barShown+most-1)/most)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s cached\t%d answers\t%s\n", name, tokens(r.Tokens), r.dollars(), fmt.Sprintf("%.0f%%", 100*r.CacheHits), r.Answers, bar)
+		answers := "answers"
+		if r.Answers == 1 {
+			answers = "answer"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s cached\t%d %s\t%s\n", name, tokens(r.Tokens), r.dollars(), fmt.Sprintf("%.0f%%", 100*r.CacheHits), r.Answers, answers, bar)
 	}
 	row("all", 0, s.Total)
 	if s.Tasks.Answers > 0 {

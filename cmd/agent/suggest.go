@@ -28,3 +28,38 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 	}
 	return err
 }
+
+// sayUsage makes wrong arguments of a command, and of those below it, errors that
+// say how it is written.
+func sayUsage(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if check(cmd, args) == nil {
+				return nil
+			}
+			return usageError{wrongArguments(cmd, args)}
+		}
+	}
+	for _, c := range cmd.Commands() {
+		sayUsage(c)
+	}
+}
+
+func wrongArguments(cmd *cobra.Command, args []string) error {
+	if !cmd.HasSubCommands() {
+		_, takes, _ := strings.Cut(cmd.Use, " ")
+		if takes == "" {
+			return fmt.Errorf("%s takes no arguments", cmd.CommandPath())
+		}
+		return fmt.Errorf("it is written: %s %s", cmd.CommandPath(), takes)
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	err := fmt.Errorf("there is no %s %s", cmd.CommandPath(), args[0])
+	if near := slip.Near(args[0], names, 1); len(near) > 0 {
+		return fmt.Errorf("%w; did you mean %s %s?", err, cmd.CommandPath(), near[0])
+	}
+	return err
+}

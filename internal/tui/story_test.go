@@ -233,6 +233,7 @@ func TestFileCompletion(t *testing.T) {
 func TestTooSmall(t *testing.T) {
 	d := tuitest.New(t).Open()
 	d.Resize(39, 20).Sees("39x20 is too small: 40x10, please")
+	d.Resize(24, 8).Sees("24x8 is too small:", "40x10, please")
 	d.Resize(40, 10).Misses("too small")
 	d.Type("x").Sees("› x")
 }

@@ -97,5 +97,9 @@ func (m *Model) sorry() string {
 		return ""
 	}
 	text := fmt.Sprintf("%dx%d is too small: %dx%d, please", m.width, m.height, minWidth, minHeight)
-	return rich.TruncateText(text, m.width)
+	var rows []string
+	for _, line := range rich.Wrap([]rich.Span{rich.Chrome(text, m.theme.Text)}, m.width) {
+		rows = append(rows, rich.Draw(line).Text)
+	}
+	return strings.Join(rows[:min(len(rows), m.height)], "\n")
 }
