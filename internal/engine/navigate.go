@@ -29,7 +29,7 @@ func (e *Engine) enter(m *session.Manager, d *Draft, told SessionStart) error {
 		e.notice(Warning, "Line %d of the session: %s. It was worked around%s.", found[0].Line, found[0].Text, more(len(found)-1))
 	}
 	if why := snap.ReadOnly(); why != "" {
-		e.notice(Warning, "This session is open for looking only: %s. /branch makes a copy that you can go on with.", why)
+		e.notice(Warning, "This session cannot be written: %s. /branch makes a copy that you can go on with.", why)
 	}
 	e.listTasks()
 	e.emitState()
