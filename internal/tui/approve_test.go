@@ -18,6 +18,14 @@ func asked(n int) engine.Asked {
 	}
 }
 
+// Why a call is asked about is read to its end.
+func TestLongReasonsAreWhole(t *testing.T) {
+	ask := asked(1)
+	ask.Reason = "git: it obeys the repository's configuration, which may run programs; only git log is known to only read"
+	tuitest.New(t).Open().Emit(ask).Sees("May this run? bash  git: it obeys", "known to only read", "1 y  Yes").
+		Resize(40, 10).Sees("May this run? bash", "1 y  Yes", "n  No")
+}
+
 func TestApproval(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -207,8 +207,9 @@ func (a *approval) Height(w, limit int) int {
 		a.drawn = drawn{w, a.m.theme, a.picture(w)}
 	}
 	picture, tail := a.drawn.lines, a.tail(w)
-	h := min(limit, a.headRows()+len(picture)+len(tail))
-	room := h - a.headRows() - len(tail)
+	head := len(a.head(w))
+	h := min(limit, head+len(picture)+len(tail))
+	room := h - head - len(tail)
 	if room < len(picture) {
 		room-- // the note
 	}
@@ -224,8 +225,8 @@ func (a *approval) Height(w, limit int) int {
 // have their place.
 func (a *approval) View(w, h int) string {
 	picture, tail := a.drawn.lines, a.tail(w)
-	room := max(0, h-a.headRows()-len(tail))
-	lines := []string{a.head(w), ""}[:a.headRows()]
+	lines := a.head(w)
+	room := max(0, h-len(lines)-len(tail))
 	if room >= len(picture) {
 		lines = append(lines, picture...)
 	} else if room > 0 {
@@ -240,24 +241,31 @@ func (a *approval) View(w, h int) string {
 	return strings.Join(append(lines, tail...)[:h], "\n")
 }
 
-// headRows is the title's row, and a blank one where there is room.
-func (a *approval) headRows() int {
-	if a.tight {
-		return 1
-	}
-	return 2
-}
+// reasonRows is how many rows a question and its reason may take.
+const reasonRows = 3
 
-func (a *approval) head(w int) string {
-	th := a.m.theme
-	line := []rich.Span{rich.Chrome("  May this run? ", th.Title), rich.Chrome(inert.Line(a.asked.Call.Name), th.Tool)}
+// head is the question with the reason for it, all of it and a blank row where
+// there is room.
+func (a *approval) head(w int) []string {
+	th, rows := a.m.theme, reasonRows
+	if a.tight {
+		rows = 1
+	}
+	line := []rich.Span{rich.Chrome("May this run? ", th.Title), rich.Chrome(inert.Line(a.asked.Call.Name), th.Tool)}
 	if of := a.asked.Tasks; len(of) > 0 {
 		line = append(line, rich.Chrome(" for the task "+inert.Line(strings.Join(of, " › ")), th.Accent))
 	}
 	if a.asked.Reason != "" {
 		line = append(line, rich.Chrome("  "+inert.Line(a.asked.Reason), th.Dim))
 	}
-	return rich.Draw(rich.Truncate(line, w)).Text
+	var lines []string
+	for _, part := range rich.WrapTo(line, w-2, rows) {
+		lines = append(lines, rich.Draw(append([]rich.Span{rich.Chrome("  ", th.Title)}, part...)).Text)
+	}
+	if !a.tight {
+		lines = append(lines, "")
+	}
+	return lines
 }
 
 // tail are the answers and the other keys.

@@ -22,6 +22,14 @@ func lineTexts(lines [][]Span) []string {
 	return out
 }
 
+func TestWrapTo(t *testing.T) {
+	for rows, want := range map[int]string{1: "one…", 2: "one|two…", 3: "one|two|three", 4: "one|two|three"} {
+		if got := strings.Join(lineTexts(WrapTo([]Span{Chrome("one two three", bold)}, 5, rows)), "|"); got != want {
+			t.Errorf("%d rows: %q, want %q", rows, got, want)
+		}
+	}
+}
+
 func TestWrap(t *testing.T) {
 	tests := []struct {
 		text  string
