@@ -9,6 +9,7 @@ import (
 
 	"banyan/internal/agent"
 	"banyan/internal/llm"
+	"banyan/internal/mailbox"
 	"banyan/internal/permission"
 	"banyan/internal/rule"
 	"banyan/internal/session"
@@ -105,8 +106,8 @@ type Compaction struct {
 // Engine owns one session at a time. Make it with [New] and call Run once.
 type Engine struct {
 	cfg    Config
-	inbox  *mailbox[Command]
-	outbox *mailbox[Event]
+	inbox  *mailbox.Box[Command]
+	outbox *mailbox.Box[Event]
 	events chan Event
 	steps  chan step
 	ended  chan struct{} // closed when no step is taken any more
@@ -189,7 +190,7 @@ func New(cfg Config) *Engine {
 		cfg.RetryAfter = 5 * time.Second
 	}
 	e := &Engine{
-		cfg: cfg, inbox: newMailbox[Command](), outbox: newMailbox[Event](),
+		cfg: cfg, inbox: mailbox.New[Command](), outbox: mailbox.New[Event](),
 		events: make(chan Event), steps: make(chan step), ended: make(chan struct{}), grown: make(chan struct{}), jobDone: make(chan error, 1),
 		asks: map[int]question{}, retry: stoppedTimer(), idle: stoppedTimer(),
 		ratios: map[session.ModelRef]float64{}, limits: map[session.ModelRef]int{},
@@ -208,7 +209,7 @@ func stoppedTimer() *time.Timer {
 }
 
 // Send hands a command over. It never blocks and may be called from anywhere.
-func (e *Engine) Send(c Command) { e.inbox.put(c) }
+func (e *Engine) Send(c Command) { e.inbox.Put(c) }
 
 // Events are closed after [Closed]. They wait in memory until they are taken.
 func (e *Engine) Events() <-chan Event { return e.events }
@@ -222,7 +223,7 @@ func (e *Engine) Run(ctx context.Context) {
 	err := e.own(ctx)
 	close(e.ended)
 	e.emit(Closed{err})
-	e.outbox.put(nil) // ends the pump
+	e.outbox.Put(nil) // ends the pump
 	<-pumped
 }
 
@@ -230,8 +231,8 @@ func (e *Engine) Run(ctx context.Context) {
 func (e *Engine) pump(ctx context.Context, pumped chan<- struct{}) {
 	defer close(pumped)
 	defer close(e.events)
-	for range e.outbox.wake {
-		for _, ev := range e.outbox.take() {
+	for range e.outbox.Wake {
+		for _, ev := range e.outbox.Take() {
 			if ev == nil {
 				return
 			}
@@ -266,8 +267,8 @@ func (e *Engine) own(ctx context.Context) (err error) {
 	}
 	for !e.closing || e.job != nil {
 		select {
-		case <-e.inbox.wake:
-			for _, c := range e.inbox.take() {
+		case <-e.inbox.Wake:
+			for _, c := range e.inbox.Take() {
 				e.handle(c)
 			}
 		case s := <-e.steps:
@@ -487,7 +488,7 @@ func (e *Engine) cancel() {
 	}
 }
 
-func (e *Engine) emit(ev Event) { e.outbox.put(ev) }
+func (e *Engine) emit(ev Event) { e.outbox.Put(ev) }
 
 func (e *Engine) notice(level Level, format string, args ...any) {
 	e.emit(Notice{level, fmt.Sprintf(format, args...)})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"banyan/internal/engine"
+	"banyan/internal/mailbox"
 	"banyan/internal/session"
 )
 
@@ -90,10 +91,10 @@ type Host struct {
 	// hearers are those who want an event, by its name, in load order. The map is
 	// never changed, only exchanged by the owner; nil where nobody wants any.
 	hearers atomic.Pointer[map[string][]*peer]
-	ready   chan struct{} // closed when the first extensions have started, or have not
-	changes chan func()   // for the owner
-	queue   queue         // the same, from those who must not wait
-	ended   chan struct{} // closed when the owner has ended
+	ready   chan struct{}        // closed when the first extensions have started, or have not
+	changes chan func()          // for the owner
+	queue   *mailbox.Box[func()] // the same, from those who must not wait
+	ended   chan struct{}        // closed when the owner has ended
 	wg      sync.WaitGroup
 
 	// What follows belongs to the goroutine of run.
@@ -112,7 +113,7 @@ func New(o Options) *Host {
 	o.Limits = o.Limits.withDefaults()
 	h := &Host{
 		opts: o, table: map[string]event{}, requests: requests(), ready: make(chan struct{}),
-		changes: make(chan func()), queue: queue{wake: make(chan struct{}, 1)}, ended: make(chan struct{}),
+		changes: make(chan func()), queue: mailbox.New[func()](), ended: make(chan struct{}),
 		dialogs: map[string]dialog{},
 	}
 	for _, ev := range events() {
@@ -140,7 +141,7 @@ func (h *Host) Start(e Engine, found []Found) {
 // Close ends all extensions, and returns when nothing of them is left.
 func (h *Host) Close() {
 	h.do(func() {
-		for _, change := range h.queue.take() { // what was told before is told
+		for _, change := range h.queue.Take() { // what was told before is told
 			change()
 		}
 		h.closing = true
@@ -162,8 +163,8 @@ func (h *Host) run() {
 		select {
 		case change := <-h.changes:
 			change()
-		case <-h.queue.wake:
-			for _, change := range h.queue.take() {
+		case <-h.queue.Wake:
+			for _, change := range h.queue.Take() {
 				change()
 			}
 		}
@@ -189,7 +190,7 @@ func (h *Host) do(change func()) bool {
 }
 
 // put has a change run in the owner's goroutine. It never waits.
-func (h *Host) put(change func()) { h.queue.put(change) }
+func (h *Host) put(change func()) { h.queue.Put(change) }
 
 // Hears is true for what an extension wants to hear, and, while extensions start,
 // for what they could have a say in.
@@ -434,32 +435,6 @@ func (h *Host) Notice(n engine.Notice) { h.put(func() { h.engine.Send(n) }) }
 
 func (h *Host) notice(level engine.Level, format string, args ...any) {
 	h.engine.Send(engine.Notice{Level: level, Text: fmt.Sprintf(format, args...)})
-}
-
-// queue holds changes for the owner from those who must not wait. The lock is held
-// for an append or a swap only.
-type queue struct {
-	mu    sync.Mutex
-	items []func()
-	wake  chan struct{} // has a token while items may be waiting
-}
-
-func (q *queue) put(item func()) {
-	q.mu.Lock()
-	q.items = append(q.items, item)
-	q.mu.Unlock()
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (q *queue) take() []func() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	items := q.items
-	q.items = nil
-	return items
 }
 
 // sortedKeys are the keys of a map in order.

@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"internal/sandbox": {},
 	"internal/vcs":     {},
 	"internal/slip":    {},
+	"internal/mailbox": {},
 
 	"internal/clipboard": {},
 
@@ -61,12 +62,12 @@ var allowed = map[string][]string{
 	"internal/mcp":     {"internal/llm", "internal/tool", "internal/sandbox", "internal/config"},
 
 	// L3
-	"internal/engine": {"internal/agent", "internal/result", "internal/summary", "internal/session", "internal/tool", "internal/permission", "internal/llm", "internal/tree", "internal/rule"},
+	"internal/engine": {"internal/mailbox", "internal/agent", "internal/result", "internal/summary", "internal/session", "internal/tool", "internal/permission", "internal/llm", "internal/tree", "internal/rule"},
 
 	// L4: what is written for others is drawn with parts of the screen.
 	"internal/export": {"internal/session", "internal/tool", "internal/llm", "internal/tree", "internal/tui/inert", "internal/tui/highlight", "internal/tui/markdown", "internal/tui/transcript", "internal/tui/treeview"},
 	// Other people's programs: hooks of the engine, and senders of its commands.
-	"internal/extension": {"internal/engine", "internal/session", "internal/tool", "internal/permission", "internal/llm", "internal/sandbox"},
+	"internal/extension": {"internal/mailbox", "internal/engine", "internal/session", "internal/tool", "internal/permission", "internal/llm", "internal/sandbox"},
 
 	"internal/hook": {"internal/config", "internal/permission", "internal/sandbox", "internal/tool", "internal/agent", "internal/engine", "internal/llm", "internal/session"},
 
