@@ -153,7 +153,7 @@ func (m *Model) escape() tea.Cmd {
 	switch {
 	case m.editor.Dismiss():
 	case m.editor.Escape():
-	case m.tasks.view != nil && m.editor.Empty():
+	case m.tasks.view != nil: // what is written stays
 		m.leaveTask()
 	case m.running != nil:
 		m.opts.Engine.Send(engine.Interrupt{})

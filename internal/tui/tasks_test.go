@@ -60,8 +60,10 @@ func TestATaskIsFollowedSteeredAndLeft(t *testing.T) {
 	d.WasSent(engine.ToTask{Task: "t1", Command: engine.Submit{Text: "only the tests"}})
 	d.Press("ctrl+x", "k")
 	d.WasSent(engine.StopTask{Task: "t1"})
-	d.Press("esc").Sees("● task scout look around").Misses("I am looking")
-	d.Press("esc") // and now it is the turn that it ends
+	d.Type("what was half written")
+	d.Press("esc").Sees("● task scout look around", "what was half written").Misses("I am looking")
+	d.Press("ctrl+c") // clears
+	d.Press("esc")    // and now it is the turn that it ends
 	d.WasSent(engine.Interrupt{})
 }
 
