@@ -35,6 +35,7 @@ func checks() []check {
 		{"skills", (*doctor).skills},
 		{"hooks", (*doctor).hooked},
 		{"extensions", (*doctor).extended},
+		{"MCP servers", (*doctor).serving},
 	}
 }
 
@@ -84,8 +85,9 @@ func doctorCommand(o *chatOptions) *cobra.Command {
 		Use:   "doctor",
 		Short: "Look at what agent needs, and say what to do",
 		Long: `Look at the terminal, settings, keys, local servers, the sandbox, the folder of
-sessions, tools and trust. Nothing is changed, and no key is printed. The exit
-code is 1 if there is a problem.`,
+sessions, tools, trust, skills, hooks, extensions and MCP servers. Nothing is
+changed, nothing is started, and no key is printed. The exit code is 1 if there
+is a problem.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			caps := termcap.FromEnv(os.Getenv)

@@ -1,6 +1,9 @@
 package main
 
-import "banyan/internal/tui"
+import (
+	"banyan/internal/mcp"
+	"banyan/internal/tui"
+)
 
 // hooked says which hooks run, which wait for approval, and which are wrong.
 func (d *doctor) hooked() []tui.Finding {
@@ -33,6 +36,26 @@ func (d *doctor) extended() []tui.Finding {
 	}
 	for _, err := range faults {
 		found = append(found, limited("Mend it, or take it out", "%v", err))
+	}
+	return found
+}
+
+// serving looks at the MCP servers as their files have them; none is started.
+func (d *doctor) serving() []tui.Finding {
+	servers, err := d.mcpServers()
+	if err != nil {
+		return []tui.Finding{broken("Mend it, or leave the flag out", "%v", err)}
+	}
+	found := []tui.Finding{good("MCP servers: %d", len(servers))}
+	for _, server := range servers {
+		switch state := server.AsItStands(d.trust()); state.Phase {
+		case mcp.Skipped:
+			found = append(found, limited("Mend it in "+server.Source.String(), "%s is left out: %s", server.Name, state.Why))
+		case mcp.Unapproved:
+			found = append(found, limited("/mcp in a chat, or agent mcp approve "+server.Name+", once you have read it", "%s needs your approval", server.Name))
+		case mcp.Disabled:
+			found = append(found, good("%s is turned off", server.Name))
+		}
 	}
 	return found
 }
