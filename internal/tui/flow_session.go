@@ -40,7 +40,7 @@ func (m *Model) labelLeaf(label string) tea.Cmd {
 		if label == "" {
 			m.hint("The label is gone")
 		} else {
-			m.hint("This point is labelled " + label)
+			m.hint(`This point is labelled "` + label + `"`)
 		}
 		return nil
 	}

@@ -143,6 +143,9 @@ func (l *settingList) change(s Setting) tea.Cmd {
 	ways := make([]way, len(s.Choices))
 	for i, value := range s.Choices {
 		ways[i] = way{text: value, run: func() tea.Cmd { return l.m.saveSetting(s.Name, value) }}
+		if strings.Trim(s.Value, `"`) == value {
+			ways[i].detail = "as it is now"
+		}
 	}
 	l.m.choose(s.Name+": "+s.Help, ways...)
 	return nil

@@ -20,11 +20,11 @@ func (m *Model) labelEntry(id session.ID, text string) tea.Cmd {
 	m.opts.Engine.Send(engine.SetLabel{Target: id, Text: text})
 	switch {
 	case text == "":
-		m.hint("The label " + was + " is gone")
+		m.hint(`The label "` + was + `" is gone`)
 	case was == "":
-		m.hint("Labelled " + text + ". An empty label takes it away")
+		m.hint(`Labelled "` + text + `". An empty label takes it away`)
 	default:
-		m.hint("Labelled " + text + "; it was " + was)
+		m.hint(`Labelled "` + text + `"; it was "` + was + `"`)
 	}
 	return nil
 }

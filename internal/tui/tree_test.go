@@ -202,11 +202,11 @@ func TestTreeLabels(t *testing.T) {
 	forked(d)
 	navigates(d)
 	d.Press("esc", "esc", "home", "L").Type("start").Sees("[start]", "Enter keeps").Press("enter")
-	d.Sees("[start] user: plan the parser", "Labelled start")
+	d.Sees("[start] user: plan the parser", `Labelled "start"`)
 	d.Press("ctrl+l").Sees("1/1").Press("ctrl+d")
 	d.Press("T").Sees("[start] 12:00 user").Press("T").Misses("12:00")
 	d.Press("L", "backspace").Type("s").Press("esc").Sees("[start] user")
-	d.Press("L", "ctrl+u", "enter").Misses("[start]").Sees("The label start is gone")
+	d.Press("L", "ctrl+u", "enter").Misses("[start]").Sees(`The label "start" is gone`)
 	d.Sees("a table then ← here") // its child, the label, is not seen
 }
 
