@@ -38,13 +38,22 @@ type behind struct {
 	engine *engine.Engine
 	snap   session.Snapshot
 	state  engine.State
+
+	barriers int
+}
+
+// barrier asks for a mode that there is not: once the notice about it comes, all
+// that was sent before has been handled.
+func (b *behind) barrier() {
+	b.barriers++
+	b.engine.Send(engine.SetPermission{Mode: fmt.Sprintf("barrier %d.", b.barriers)})
 }
 
 // settle takes what the engine says until nothing runs any more.
 func (b *behind) settle() []engine.Event {
 	var told []engine.Event
 	running := 0
-	b.engine.Send(engine.SetPermission{Mode: "barrier"}) // there is none: the notice says that all before was handled
+	b.barrier()
 	for {
 		ev, ok := <-b.engine.Events()
 		if !ok {
@@ -53,7 +62,9 @@ func (b *behind) settle() []engine.Event {
 		switch ev := ev.(type) {
 		case engine.Notice:
 			if strings.Contains(ev.Text, "barrier") {
-				if running == 0 {
+				// The newest one counts: a job may end before the one that was sent
+				// when it began.
+				if running == 0 && strings.Contains(ev.Text, fmt.Sprintf("barrier %d.", b.barriers)) {
 					return told
 				}
 				continue
@@ -62,7 +73,7 @@ func (b *behind) settle() []engine.Event {
 			running++
 		case engine.Finished:
 			if running--; running == 0 {
-				b.engine.Send(engine.SetPermission{Mode: "barrier"})
+				b.barrier()
 			}
 		case engine.Opened:
 			b.snap = ev.Session
