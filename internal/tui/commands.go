@@ -148,6 +148,7 @@ func (m *Model) command(name, args string) tea.Cmd {
 	c, ok := m.find(name)
 	if !ok {
 		m.refuse("There is no /" + name + "." + m.nearest(name))
+		m.editor.Refuse()
 		return nil
 	}
 	m.editor.Clear()

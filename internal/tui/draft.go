@@ -86,7 +86,10 @@ func (msg draftSavedMsg) apply(m *Model) tea.Cmd {
 }
 
 func (msg draftLoadedMsg) apply(m *Model) tea.Cmd {
-	return m.takeDraft(&engine.Draft{Text: string(msg)})
+	if msg == "" || !m.editor.Empty() {
+		return nil
+	}
+	return m.editor.SetValue(string(msg), nil)
 }
 
 func (m *Model) loadDraft() tea.Cmd {

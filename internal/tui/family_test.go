@@ -128,6 +128,36 @@ func TestUndoOfAnEditedPromptKeepsIt(t *testing.T) {
 	d.Press("ctrl+p").Type("redo").Press("enter").Sees("a table then").Misses("› no, a table")
 }
 
+// A command may follow at once: what came back makes room for it, and is not lost.
+func TestCommandAfterUndo(t *testing.T) {
+	d := tuitest.New(t)
+	forked(d)
+	navigates(d)
+	run(d, "/undo").Sees("› no, a table")
+	d.Type("/").Sees("› /  Ctrl+S takes back what you put aside").Misses("› no, a table")
+	d.Press("ctrl+s").Sees("› no, a table").Press("ctrl+c", "ctrl+x", "r")
+	run(d, "/undo").Sees("› no, a table").Type("/").Misses("› no, a table")
+	d.Type("undo").Press("enter").Sees("› plan the parser").Press("ctrl+c").Sees("Ctrl+S takes back")
+	d.Press("ctrl+s").Sees("› no, a table").Type("/").Sees("› no, a table/") // by now it is the user's own
+
+	d.Press("ctrl+c", "ctrl+x", "r", "ctrl+x", "r").Sees("a table then")
+	run(d, "/undo").Sees("› no, a table").Type("/redo").Press("enter").Sees("a table then").Misses("Ctrl+S takes back")
+}
+
+// A restored prompt that the user touched is a text like any other, and a second
+// one that makes room leaves the first in the history.
+func TestCommandAfterUndoKeepsTexts(t *testing.T) {
+	d := tuitest.New(t)
+	forked(d)
+	navigates(d)
+	run(d, "/undo").Type(" x").Type("/y").Sees("› no, a table x/y")
+	d.Press("ctrl+c", "ctrl+x", "r")
+	run(d, "/undo").Press("left").Type("/").Sees("› no, a tabl/e")
+
+	d.Press("ctrl+c", "ctrl+x", "r").Type("mine").Press("ctrl+s")
+	run(d, "/undo").Type("/quit").Press("ctrl+c", "ctrl+s").Sees("› no, a table").Press("ctrl+c", "up", "up", "up").Sees("› mine")
+}
+
 func TestPop(t *testing.T) {
 	d := tuitest.New(t)
 	forked(d)

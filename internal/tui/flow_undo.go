@@ -51,7 +51,7 @@ func (m *Model) undo(string) tea.Cmd {
 			if ev.Draft == nil || !free {
 				return nil
 			}
-			return m.editor.SetValue(ev.Draft.Text, ev.Draft.Images)
+			return m.editor.Restore(ev.Draft.Text, ev.Draft.Images)
 		},
 	})
 }
@@ -87,7 +87,11 @@ func (m *Model) redo(string) tea.Cmd {
 			if n := len(m.tree.undone) - 1; n >= 0 && m.tree.undone[n].at == leaf {
 				m.tree.undone = m.tree.undone[:n]
 			}
-			if now, _ := m.editor.Value(); text != "" && now == text {
+			if text == "" {
+				return nil
+			}
+			m.editor.DropAside(text)
+			if now, _ := m.editor.Value(); now == text {
 				return m.editor.SetValue("", nil)
 			}
 			return nil

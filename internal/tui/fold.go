@@ -227,7 +227,7 @@ func (m *Model) takeDraft(d *engine.Draft) tea.Cmd {
 	if d == nil || !m.editor.Empty() {
 		return nil
 	}
-	return m.editor.SetValue(d.Text, d.Images)
+	return m.editor.Restore(d.Text, d.Images)
 }
 
 // closed is the end of the engine. If nobody asked for it, the screen has

@@ -15,6 +15,7 @@ import (
 // bindings are the screen's own keys. They come before the editor's.
 func bindings() []keymap.Binding[*Model] {
 	empty := func(m *Model) bool { return m.editor.Empty() }
+	spare := func(m *Model) bool { return m.editor.Spare() }
 	writing := func(m *Model) bool { return !m.editor.Normal() } // vi has a use for the key
 	return []keymap.Binding[*Model]{
 		{ID: "send", Keys: []string{"enter"}, Help: "send; while running: steer", Run: func(m *Model) tea.Cmd { return m.submit(false) }},
@@ -32,6 +33,7 @@ func bindings() []keymap.Binding[*Model] {
 		{ID: "palette", Keys: []string{"ctrl+p"}, Help: "all commands", Run: (*Model).palette},
 		{ID: "help", Keys: []string{"?"}, Help: "keys and commands, with an empty editor", When: empty, Run: (*Model).keysAndCommands},
 		{ID: "paste-image", Keys: []string{"ctrl+v", "alt+v"}, Help: "paste a picture", Run: (*Model).pasteImage},
+		{ID: "command", Keys: []string{"/"}, Help: "begin a command; a prompt that came back untouched is put aside", When: spare, Run: func(m *Model) tea.Cmd { return m.editor.Command() }},
 		{ID: "history", Keys: []string{"ctrl+r"}, Help: "search the prompts of the past", When: writing, Run: (*Model).searchHistory},
 
 		{ID: "expand-tools", Keys: []string{"ctrl+o"}, Help: "show all of what tools gave, or little", Run: func(m *Model) tea.Cmd {

@@ -156,7 +156,8 @@ func TestUnknownCommand(t *testing.T) {
 	d := tuitest.New(t).Open()
 	d.Type("/modle").Press("enter")
 	d.WasSent().Sees("There is no /modle. Did you mean /model or /mode?", "› /modle")
-	d.Press("ctrl+c").Type("/xyzzy").Press("enter").WasSent().Sees("/help lists")
+	d.Type("/xyzzy").Press("enter").WasSent().Sees("/help lists", "› /xyzzy").Misses("/modle")
+	d.Press("home").Type("/").Sees("› //xyzzy")
 }
 
 func TestPathsAreNoCommands(t *testing.T) {

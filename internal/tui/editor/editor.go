@@ -49,6 +49,7 @@ type Model struct {
 	recall  int      // the entry of past that is shown; len(past) when none is
 	present string   // what was being written before one was shown
 	stashed string
+	spare   spare
 
 	vi  vi
 	pop popup

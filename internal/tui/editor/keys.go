@@ -130,14 +130,3 @@ func (m *Model) Redo() {
 		m.version++
 	}
 }
-
-// stash puts the text aside; with no text it takes it back.
-func (m *Model) stash() {
-	if m.Empty() {
-		m.setRaw(m.stashed)
-		m.stashed = ""
-		return
-	}
-	m.stashed = m.buf.text()
-	m.setRaw("")
-}

@@ -141,8 +141,11 @@ func (m *Model) View() string {
 		}
 		m.paint(&b, text)
 	}
-	if m.Empty() {
+	switch {
+	case m.Empty():
 		b.WriteString(m.theme.Faint.Paint(ansi.Truncate(m.placeholder(), m.wrapWidth(), "…")))
+	case m.tellsAside():
+		b.WriteString(m.theme.Faint.Paint(ansi.Truncate("  "+m.placeholder(), m.wrapWidth()-1, "…")))
 	}
 	return b.String()
 }
