@@ -92,6 +92,9 @@ budget reached, 130 interrupted.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := slippedCommand(cmd, args); err != nil {
+				return err
+			}
 			return chat(cmd, args, o)
 		},
 	}

@@ -71,6 +71,7 @@ var sessionVerbs = []sessionVerb{
 	{"export SESSION", "Write a session, a branch or the path to an entry to a file or standard output", cobra.ExactArgs(1), exportFlags, runExport},
 	{"import FILE ...", "Take sessions in: files of ours and of pi, SessionData of Flue, SQLite files of Flue and PyFlue", cobra.MinimumNArgs(1), nil, runImport},
 	{"delete SESSION", "Move a session and its tasks to the trash", cobra.ExactArgs(1), deleteFlags, runDelete},
+	{"search TEXT", "Find a text in this folder's sessions, on all branches; exit 1 where none has it", cobra.ExactArgs(1), listFlags, runSearch},
 	{"verify SESSION", "Name everything that is wrong with a session file", cobra.ExactArgs(1), nil, runVerify},
 	{"repair SESSION", "Write a mended copy of a damaged session", cobra.ExactArgs(1), outFlag, runRepair},
 }

@@ -81,6 +81,7 @@ func (o chatOptions) setUp(ctx context.Context) (*setup, error) {
 	s.Prepare, s.Open = s.prepare, s.open
 	if !o.print && !o.noSession {
 		s.SaveQueue, s.LoadQueue = queueKeeper(filepath.Join(s.paths.State, "queues"))
+		s.Discard = shelf{s.Session.Store, s.paths}.trash
 	}
 	return s, nil
 }

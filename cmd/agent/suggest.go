@@ -29,6 +29,27 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 	return err
 }
 
+// slippedCommand says that what looks like a prompt is a subcommand with a slip in
+// its name. Only what is a command line to the end counts, with a subcommand of
+// that command and the right number of arguments: a prompt is never refused for
+// what it begins with.
+func slippedCommand(root *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return nil
+	}
+	for _, cmd := range root.Commands() {
+		if slip.Distance(args[0], cmd.Name()) > (len(cmd.Name())-1)/3 {
+			continue
+		}
+		for _, sub := range cmd.Commands() {
+			if sub.Name() == args[1] && (sub.Args == nil || sub.Args(sub, args[2:]) == nil) {
+				return usagef("there is no agent %s; did you mean %s? In quotes it is a prompt", args[0], sub.CommandPath())
+			}
+		}
+	}
+	return nil
+}
+
 // sayUsage makes wrong arguments of a command, and of those below it, errors that
 // say how it is written.
 func sayUsage(cmd *cobra.Command) {

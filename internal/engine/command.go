@@ -163,7 +163,10 @@ type Fork struct {
 }
 
 // NewSession leaves the session for a new one.
-type NewSession struct{}
+type NewSession struct {
+	// Discard moves the session that was left, with those of its tasks, to the trash.
+	Discard bool
+}
 
 // Open leaves the session for another file.
 type Open struct{ Path string }

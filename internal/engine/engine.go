@@ -66,7 +66,8 @@ type Config struct {
 	// they survive a restart; nil does not.
 	SaveQueue  func(session string, prompts []string) error
 	LoadQueue  func(session string) []string
-	Policy     *permission.Policy // who may do what; never nil
+	Discard    func(path string) error // moves a session that is not open to the trash; nil cannot
+	Policy     *permission.Policy      // who may do what; never nil
 	Compaction Compaction
 	// BranchInstructions say what summaries of branches should look at, besides
 	// the usual and what the user says each time.
@@ -353,7 +354,7 @@ func (e *Engine) handle(c Command) {
 	case Fork:
 		e.fork(c)
 	case NewSession:
-		e.newSession()
+		e.newSession(c)
 	case Open:
 		e.open(c.Path)
 	case Save:

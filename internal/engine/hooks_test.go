@@ -215,6 +215,25 @@ func TestHooksHearOfForksAndSwitches(t *testing.T) {
 	}
 }
 
+func TestNewSessionDiscardsTheOldOne(t *testing.T) {
+	var gone []string
+	fails := errors.New("it is open elsewhere")
+	w := &world{t: t, model: llmtest.Script(llmtest.Text("a1")), dir: t.TempDir()}
+	w.start(Config{Hooks: &spy{}, Discard: func(path string) error {
+		if err := session.Delete(path, session.Options{}); err != nil { // it is closed by now
+			return err
+		}
+		gone = append(gone, path)
+		return fails
+	}})
+	w.say("u1")
+	first := w.snap.Path()
+	w.engine.Send(NewSession{Discard: true})
+	if f := w.finished(); !errors.Is(f.Err, fails) || !slices.Equal(gone, []string{first}) || w.snap.Path() == first {
+		t.Errorf("%v; gone are %q, in %s", f.Err, gone, w.snap.Path())
+	}
+}
+
 func TestHooksHearOfCompactions(t *testing.T) {
 	s := &spy{}
 	w := &world{t: t, model: llmtest.Script(llmtest.Text("a1"), llmtest.Text("a2"), llmtest.Text("a3")), dir: t.TempDir()}

@@ -120,17 +120,6 @@ func (e *Engine) fork(f Fork) {
 	}, &SessionBeforeBranch{f.Target, to}, &SessionBeforeSwitch{Reason: "fork"})
 }
 
-// switched goes to another session, which hooks have a say in.
-func (e *Engine) switched(reason, path string, open func() (*session.Manager, error)) {
-	e.hooked("switch", func() error {
-		m, err := open()
-		if err != nil {
-			return err
-		}
-		return e.swap(m, nil, reason)
-	}, &SessionBeforeSwitch{reason, path})
-}
-
 // branched is the new session of a fork. Where nothing was said before the
 // entry it is an empty one, which has no file until something is said.
 func (e *Engine) branched(snap session.Snapshot, to session.ID) (*session.Manager, error) {
@@ -154,17 +143,37 @@ func speaks(c session.Class) bool {
 	return false
 }
 
-func (e *Engine) newSession() {
-	if !e.idleOr("start a new session") {
+func (e *Engine) newSession(c NewSession) {
+	what := "start a new session"
+	if c.Discard {
+		what = "delete the session"
+	}
+	if !e.idleOr(what) {
 		return
 	}
-	e.switched("new", "", func() (*session.Manager, error) {
+	e.hooked("switch", func() error {
 		m, err := session.New(e.cfg.SessionDir, e.cfg.Cwd, e.cfg.Session)
 		if err != nil {
-			return nil, fmt.Errorf("a new session could not be made: %w", err)
+			return fmt.Errorf("a new session could not be made: %w", err)
 		}
-		return m, nil
-	})
+		left := e.session.Snapshot().Path()
+		if err := e.swap(m, nil, "new"); err != nil || !c.Discard {
+			return err
+		}
+		return e.discard(left)
+	}, &SessionBeforeSwitch{Reason: "new"})
+}
+
+// discard moves a session that was left to the trash.
+func (e *Engine) discard(path string) error {
+	if path == "" || e.cfg.Discard == nil {
+		return errors.New("there is no file of the session that could be deleted")
+	}
+	if err := e.cfg.Discard(path); err != nil {
+		return fmt.Errorf("the session was left, but not deleted: %w", err)
+	}
+	e.notice(Note, "The session is in the trash. This is a new one.")
+	return nil
 }
 
 func (e *Engine) open(path string) {
@@ -175,7 +184,13 @@ func (e *Engine) open(path string) {
 		e.notice(Note, "This session is open already.")
 		return
 	}
-	e.switched("resume", path, func() (*session.Manager, error) { return session.Open(path, e.cfg.Session) })
+	e.hooked("switch", func() error {
+		m, err := session.Open(path, e.cfg.Session)
+		if err != nil {
+			return err
+		}
+		return e.swap(m, nil, "resume")
+	}, &SessionBeforeSwitch{"resume", path})
 }
 
 // swap leaves the session for another. What could not be saved of the old one

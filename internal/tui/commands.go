@@ -50,6 +50,7 @@ func commands() []command {
 		{name: "label", args: "[text]", help: "name this point of the conversation; without text, take its name away", run: (*Model).labelLeaf},
 		{name: "name", aliases: []string{"rename"}, args: "[text]", help: "name the session", run: (*Model).nameSession},
 		{name: "session", aliases: []string{"status"}, help: "what this session is and where it lies", run: (*Model).inspectSession},
+		{name: "delete", help: "move this session, with those of its tasks, to the trash, after a question", run: (*Model).deleteSession},
 		{name: "context", help: "what fills the context window", run: (*Model).showContext},
 		{name: "drop", args: "<id or label>", help: "leave an entry and what follows it out of the context", complete: completeEntries, run: (*Model).dropFrom},
 		{name: "usage", aliases: []string{"cost", "stats"}, args: "[id or label]", help: "tokens, cost and time of this conversation, and since an entry", complete: completeEntries, run: (*Model).showUsage},

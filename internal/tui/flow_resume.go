@@ -142,7 +142,7 @@ func (l *sessionList) delete() tea.Cmd {
 		return nil
 	}
 	if l.isOpen(s) {
-		l.m.refuse("This session is open")
+		l.m.refuse("This session is open: /delete removes it")
 		return nil
 	}
 	remove := l.m.opts.DeleteSession
