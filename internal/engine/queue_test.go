@@ -21,7 +21,7 @@ func TestTheQueueSurvivesARestart(t *testing.T) {
 	w := &world{t: t, model: llmtest.Script(held, llmtest.Text("one"), llmtest.Text("two")), dir: t.TempDir()}
 	w.start(keep)
 	w.engine.Send(Submit{Text: "begin"})
-	w.until("the answer begins", func(ev Event) bool { _, ok := ev.(Progress); return ok })
+	w.until("the answer has a text", func(ev Event) bool { p, _ := ev.(Progress); _, ok := p.Event.(llm.TextDelta); return ok })
 	w.engine.Send(Submit{Text: "and then", FollowUp: true})
 	w.until("it is queued", func(ev Event) bool { q, ok := ev.(Queue); return ok && len(q.FollowUps) == 1 })
 	path := w.snap.Path()
