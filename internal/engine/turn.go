@@ -185,12 +185,23 @@ func (t turn) doesNotFit(err, failed error) error {
 		if t.info.Context > 0 {
 			text += fmt.Sprintf(", the window of %s has %d", t.info.Name, t.info.Context)
 		}
-		const hint = "/model chooses a larger one, /tree goes back, /context says what fills it"
+		text += ": /model chooses a larger one, /tree goes back, /context says what fills it. "
 		if failed != nil {
-			return fmt.Errorf("%s, and it could not be compacted: %w (%s): %w", text, failed, hint, err)
+			return fmt.Errorf("%sIt could not be compacted: %w. %w", text, failed, withoutHint(err))
 		}
-		return fmt.Errorf("%s, and it was compacted already (%s): %w", text, hint, err)
+		return fmt.Errorf("%sIt was compacted already. %w", text, withoutHint(err))
 	})
+}
+
+// withoutHint is what a provider said without our advice, where there is better.
+func withoutHint(err error) error {
+	var said *llm.Error
+	if !errors.As(err, &said) {
+		return err
+	}
+	plain := *said
+	plain.Hint, plain.Err = "", said
+	return &plain
 }
 
 // loop runs requests until the model has nothing more to ask for, and counts the answers.
