@@ -88,6 +88,8 @@ func (s *setup) screenOptions(e *engine.Engine) tui.Options {
 			return examine(ctx, s.opts, caps)
 		},
 
+		Sandbox: func(context.Context) ([]tui.Fact, error) { return s.sandboxFacts(), nil },
+
 		Templates: s.templates,
 		Mentions:  s.mentions,
 		Hooks:     s.listHooks,

@@ -59,6 +59,15 @@ func (e *Env) Confine(hidden ...string) (sandbox.Strength, error) {
 	return strength, why
 }
 
+// Box is what commands may touch: a copy, or nil if they are not confined.
+func (e *Env) Box() *sandbox.Box {
+	if e.box == nil {
+		return nil
+	}
+	b := *e.box
+	return &b
+}
+
 // steering are files of a workspace that run programs outside of the box, later.
 var steering = []string{".git/hooks", ".git/config", ".banyan", ".mcp.json", ".envrc", ".vscode", ".idea"}
 

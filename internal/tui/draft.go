@@ -86,10 +86,7 @@ func (msg draftSavedMsg) apply(m *Model) tea.Cmd {
 }
 
 func (msg draftLoadedMsg) apply(m *Model) tea.Cmd {
-	if msg == "" || !m.editor.Empty() {
-		return nil
-	}
-	return m.editor.SetValue(string(msg), nil)
+	return m.takeDraft(&engine.Draft{Text: string(msg)})
 }
 
 func (m *Model) loadDraft() tea.Cmd {

@@ -54,6 +54,15 @@ func (m *Model) askFacts(title string, ask func(context.Context) ([]Fact, error)
 func (m *Model) showSkills(string) tea.Cmd { return m.askFacts("Skills and prompts", m.opts.Skills) }
 func (m *Model) showAgents(string) tea.Cmd { return m.askFacts("Agents", m.opts.Agents) }
 
+// showSandbox says what commands may touch, once that is known.
+func (m *Model) showSandbox(string) tea.Cmd {
+	if !m.opened {
+		m.refuse("The session is not open yet")
+		return nil
+	}
+	return m.askFacts("Sandbox", m.opts.Sandbox)
+}
+
 // showRules lists the rules for what models write, and says which were added on
 // this branch.
 func (m *Model) showRules(string) tea.Cmd {

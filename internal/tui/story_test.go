@@ -251,6 +251,7 @@ func TestDraftsAreKept(t *testing.T) {
 		t.Fatalf("saved %q", saved)
 	}
 	tuitest.New(t, options).Open().Sees("› not yet se")
+	tuitest.New(t, options).Open().Type("/tree").Press("enter").Misses("not yet").Press("ctrl+s").Sees("› not yet se")
 	d.Type("nt").Press("enter").Advance(time.Second)
 	tuitest.New(t, options).Open().Misses("› not yet")
 }

@@ -71,6 +71,7 @@ type Options struct {
 	Logout      func(ctx context.Context, provider string) error
 	Trust       func(context.Context) (string, error) // of /trust; says what was done
 	Doctor      Examiner                              // of /doctor
+	Sandbox     func(context.Context) ([]Fact, error) // of /sandbox, when a session is open
 
 	History   func() ([]string, error) // prompts of other sessions, oldest first
 	Remember  func(prompt string) error
