@@ -151,12 +151,16 @@ func (e *Engine) newSession(c NewSession) {
 	if !e.idleOr(what) {
 		return
 	}
+	left := e.session.Snapshot().Path()
+	if c.Discard && (left == "" || e.cfg.Discard == nil) {
+		e.notice(Warning, "There is no file of this session that could be deleted.")
+		return
+	}
 	e.hooked("switch", func() error {
 		m, err := session.New(e.cfg.SessionDir, e.cfg.Cwd, e.cfg.Session)
 		if err != nil {
 			return fmt.Errorf("a new session could not be made: %w", err)
 		}
-		left := e.session.Snapshot().Path()
 		if err := e.swap(m, nil, "new"); err != nil || !c.Discard {
 			return err
 		}
@@ -166,9 +170,6 @@ func (e *Engine) newSession(c NewSession) {
 
 // discard moves a session that was left to the trash.
 func (e *Engine) discard(path string) error {
-	if path == "" || e.cfg.Discard == nil {
-		return errors.New("there is no file of the session that could be deleted")
-	}
 	if err := e.cfg.Discard(path); err != nil {
 		return fmt.Errorf("the session was left, but not deleted: %w", err)
 	}
