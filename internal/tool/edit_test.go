@@ -351,6 +351,11 @@ func TestWrite(t *testing.T) {
 	if got := b.text("write", args{"path": "dos", "content": "x\ny\n"}); !strings.Contains(got, "already") {
 		t.Errorf("got %q", got)
 	}
+	b.put("unread", "as it was\n")
+	b.fails("write", args{"path": "unread", "content": "other\n"}, "have not read it")
+	if got := b.text("write", args{"path": "unread", "content": "as it was\n"}); !strings.Contains(got, "already") {
+		t.Errorf("got %q", got)
+	}
 	b.fails("write", args{"path": "a", "content": ""}, "folder")
 	b.fails("write", args{"path": "dos/x", "content": ""}, "dos/x")
 }

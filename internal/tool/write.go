@@ -43,15 +43,17 @@ func (e *Env) runWrite(a writeArgs) Result {
 	if err != nil {
 		return Fail(err)
 	}
+	data := inStyleOf(old.data, a.Content)
+	if bytes.Equal(data, old.data) {
+		// Also where the model has not read it: a call that was cut off by the end
+		// of the program can be made again.
+		e.know(p.real, data)
+		return TextResult(fmt.Sprintf("%s had this content already.", p.shown), nil)
+	}
 	if len(old.data) > 0 {
 		if err := e.mayReplace(p, old.data); err != nil {
 			return Fail(err)
 		}
-	}
-	data := inStyleOf(old.data, a.Content)
-	if bytes.Equal(data, old.data) {
-		e.know(p.real, data)
-		return TextResult(fmt.Sprintf("%s had this content already.", p.shown), nil)
 	}
 	if err := e.replace(p, old, data); err != nil {
 		return Fail(e.explain(p, err))
