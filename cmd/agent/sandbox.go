@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"banyan/internal/sandbox"
@@ -23,8 +24,8 @@ func boxFacts(b *sandbox.Box, strength sandbox.Strength, why error) []tui.Fact {
 		return append(facts, tui.Fact{Name: "commands", Text: "are not confined: they may do all that you may, and you are asked before they run"})
 	}
 	list := func(name string, paths []string) {
-		if len(paths) > 0 {
-			facts = append(facts, tui.Fact{Name: name, Text: strings.Join(paths, ", ")})
+		if len(paths) > 0 { // a path may be named for several reasons
+			facts = append(facts, tui.Fact{Name: name, Text: strings.Join(slices.Compact(slices.Sorted(slices.Values(paths))), ", ")})
 		}
 	}
 	list("may change", b.Write)

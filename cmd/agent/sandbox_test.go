@@ -10,7 +10,7 @@ import (
 )
 
 func TestBoxFacts(t *testing.T) {
-	b := &sandbox.Box{Temp: "/t", Write: []string{"/w"}, ReadOnly: []string{"/w/.git/hooks"}, Hidden: []string{"/home/ada/.ssh"}}
+	b := &sandbox.Box{Temp: "/t", Write: []string{"/w"}, ReadOnly: []string{"/w/.git/hooks", "/w/.env", "/w/.git/hooks"}, Hidden: []string{"/home/ada/.ssh"}}
 	why := errors.New("no namespaces")
 	for _, c := range []struct {
 		box      *sandbox.Box
@@ -18,7 +18,7 @@ func TestBoxFacts(t *testing.T) {
 		has      []string
 		lacks    []string
 	}{
-		{b, sandbox.Full, []string{"full", "/w", "/w/.git/hooks", "/home/ada/.ssh", "as /tmp", "loopback"}, []string{"no namespaces"}},
+		{b, sandbox.Full, []string{"full", "/w", "/w/.env, /w/.git/hooks}", "/home/ada/.ssh", "as /tmp", "loopback"}, []string{"no namespaces"}},
 		{b, sandbox.Partial, []string{"partial", "no namespaces", "/home/ada/.ssh", "TMPDIR", "no sockets"}, []string{"/w/.git/hooks"}},
 		{nil, sandbox.None, []string{"none", "no namespaces", "not confined"}, []string{"may change"}},
 	} {
