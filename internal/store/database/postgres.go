@@ -210,10 +210,10 @@ var postgresFaults = []struct {
 	{"3D", "the server has no such database; make it with createdb", nil},
 	{"42501", "this user may not write here", fs.ErrPermission},
 	{"25006", "the server takes no writes (it is a standby, or read-only)", fs.ErrPermission},
-	{"53100", "the server's disk is full; it is tried again", nil},
-	{"53", "the server has no room at the moment; it is tried again", nil},
-	{"57P0", "the server is shutting down or starting; it is tried again", rows.ErrLost},
-	{"08", "the connection to the server was lost; it is tried again", rows.ErrLost},
+	{"53100", "the server's disk is full; what was not saved is tried again", nil},
+	{"53", "the server has no room at the moment; what was not saved is tried again", nil},
+	{"57P0", "the server is shutting down or starting; what was not saved is tried again", rows.ErrLost},
+	{"08", "the connection to the server was lost; what was not saved is tried again", rows.ErrLost},
 }
 
 func (d *postgres) fault(err error) error {
@@ -229,10 +229,10 @@ func (d *postgres) fault(err error) error {
 		return err
 	}
 	if _, connecting := errors.AsType[*pgconn.ConnectError](err); connecting {
-		return &fault{"the server does not answer; it is tried again", nil, err}
+		return &fault{"the server does not answer; what was not saved is tried again", nil, err}
 	}
 	if lost(err) {
-		return &fault{"the connection to the server was lost; it is tried again", rows.ErrLost, err}
+		return &fault{"the connection to the server was lost; what was not saved is tried again", rows.ErrLost, err}
 	}
 	return err
 }

@@ -240,8 +240,8 @@ var sqliteFaults = []struct {
 	says string
 	is   error // besides; may be nil
 }{
-	{sqlite3.BUSY, "another program has locked the file; it is tried again", nil},
-	{sqlite3.LOCKED, "another program has locked the file; it is tried again", nil},
+	{sqlite3.BUSY, "another program has locked the file; what was not saved is tried again", nil},
+	{sqlite3.LOCKED, "another program has locked the file; what was not saved is tried again", nil},
 	{sqlite3.FULL, "the disk is full; free some space", nil},
 	{sqlite3.READONLY, "the file cannot be written; check its permissions and its folder's", fs.ErrPermission},
 	{sqlite3.PERM, "the file cannot be used; check its permissions", fs.ErrPermission},
