@@ -199,6 +199,9 @@ type callArgs struct {
 	Limit    int    `json:"limit"`
 	Command  string `json:"command"`
 	Pattern  string `json:"pattern"`
+	// Of tasks.
+	Description string `json:"description"`
+	Agent       string `json:"agent"`
 }
 
 // subject is what a call was about, with the sign that parts it from the name.
@@ -223,6 +226,10 @@ func subject(c llm.ToolCall, cwd string) string {
 		return ": " + a.Pattern
 	case path != "":
 		return ": " + path + lines(a)
+	case a.Description != "" && a.Agent != "":
+		return ": " + a.Agent + ": " + a.Description
+	case a.Description != "":
+		return ": " + a.Description
 	}
 	var compact bytes.Buffer
 	if len(c.Arguments) > mostText || json.Compact(&compact, c.Arguments) != nil || compact.Len() <= len("{}") {
