@@ -135,12 +135,15 @@ func (p *page) result(n tree.Node, e session.Entry, d session.Message) {
 	})
 }
 
+// failed says whether a program or a task says that it failed.
 func failed(v tool.View) bool {
-	if t, ok := v.(tool.TaskView); ok {
-		return t.State != tool.TaskDone
+	switch v := v.(type) {
+	case tool.TaskView:
+		return v.State != tool.TaskDone
+	case tool.Command:
+		return v.Failed()
 	}
-	c, ok := v.(tool.Command)
-	return ok && (c.Signal != "" || c.ExitCode != nil && *c.ExitCode != 0)
+	return false
 }
 
 // facts are what is known of a result in numbers.

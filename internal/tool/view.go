@@ -29,6 +29,12 @@ type Command struct {
 	Cut      *Cut   `json:"cut,omitempty"`
 }
 
+// Failed says whether the program says that it failed: it was ended by a signal,
+// or has an exit code other than 0.
+func (c Command) Failed() bool {
+	return c.Signal != "" || c.ExitCode != nil && *c.ExitCode != 0
+}
+
 // Diff is a change to a file.
 type Diff struct {
 	Path    string `json:"path"`

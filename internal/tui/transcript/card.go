@@ -139,7 +139,7 @@ func (s *sheet) state(c card, v tool.View) sign {
 // failed says whether a program says that it failed.
 func failed(v tool.View) bool {
 	c, ok := v.(tool.Command)
-	return ok && (c.Signal != "" || c.ExitCode != nil && *c.ExitCode != 0)
+	return ok && c.Failed()
 }
 
 // facts are what is known of a call in numbers, each after a dot.
